@@ -1,0 +1,1 @@
+"""Runnable comparisons. They are measurements, not tests."""

@@ -1,0 +1,1 @@
+"""What TFX calls: example generation, transform, training, evaluation and pushing."""

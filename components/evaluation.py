@@ -1,0 +1,109 @@
+"""The configuration of TFMA's evaluation, and its results read back."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import tensorflow_model_analysis as tfma
+
+from components.metrics.flat_results import read_flat
+from components.metrics.ranking_metrics import (
+    DEFAULT_BUCKETS,
+    DEFAULT_SCORE_LIMIT,
+    RankingMetrics,
+)
+from components.metrics.results import SliceResult, sort_slices
+
+CANDIDATE = "candidate"
+BASELINE = "baseline"
+SIGNATURE = "serving_default"
+
+
+def eval_config(
+    *,
+    label_key: str,
+    user_key: str | None = None,
+    weight_key: str | None = None,
+    slices: Sequence[Sequence[str]] = (),
+    baseline: bool = False,
+    user_weight: str | None = None,
+    signature_name: str = SIGNATURE,
+    buckets: int = DEFAULT_BUCKETS,
+    score_limit: int = DEFAULT_SCORE_LIMIT,
+) -> tfma.EvalConfig:
+    """Builds the configuration of the Evaluator; it goes with ``custom_extractors``.
+
+    It has no thresholds: the gates own the verdict, and TFMA would be a second judge.
+
+    Args:
+        label_key: feature with the label.
+        user_key: feature with the user id, or None.
+        weight_key: feature with the weight, or None.
+        slices: features of each slice, crossed; all rows are always a slice.
+        baseline: whether a baseline model is evaluated beside the candidate.
+        user_weight: weight of a user in GAUC; None for the default.
+        signature_name: signature of the model that predicts.
+        buckets: number of buckets that users are shuffled into.
+        score_limit: most distinct scores a slice holds for the pooled metrics.
+
+    Returns:
+        The configuration.
+    """
+    settings: dict[str, Any] = {
+        "user_key": user_key or "",
+        "user_weight": user_weight or "",
+        "buckets": buckets,
+        "score_limit": score_limit,
+    }
+    models = [
+        tfma.ModelSpec(
+            name=name,
+            is_baseline=name == BASELINE,
+            signature_name=signature_name,
+            label_key=label_key,
+            example_weight_key=weight_key or "",
+        )
+        for name in ([CANDIDATE, BASELINE] if baseline else [""])
+    ]
+    specs = sorted({tuple(sorted(set(features))) for features in slices} | {()})
+    config = tfma.EvalConfig(
+        model_specs=models,
+        slicing_specs=[tfma.SlicingSpec(feature_keys=features) for features in specs],
+        metrics_specs=[
+            tfma.MetricsSpec(
+                metrics=[
+                    tfma.MetricConfig(
+                        class_name=RankingMetrics.__name__,
+                        module=RankingMetrics.__module__,
+                        config=json.dumps(settings),
+                    )
+                ]
+            )
+        ],
+    )
+    config.options.include_default_metrics.value = False
+    return config
+
+
+def read_results(evaluation_uri: str | Path) -> list[SliceResult]:
+    """Reads the results of an evaluation.
+
+    Args:
+        evaluation_uri: folder of the ``ModelEvaluation`` artifact.
+
+    Returns:
+        One result a slice, all rows first; with baseline and change when a baseline was
+        evaluated.
+    """
+    results: list[SliceResult] = []
+    for part in tfma.load_metrics(str(evaluation_uri)):
+        key = tfma.slicer.slicer_lib.deserialize_slice_key(part.slice_key)
+        models: dict[str, dict[str, float]] = {}
+        for entry in part.metric_keys_and_values:
+            if not entry.key.is_diff:
+                numbers = models.setdefault(entry.key.model_name, {})
+                numbers[entry.key.name] = entry.value.double_value.value
+        baseline = models.pop(BASELINE, None)
+        results.extend(read_flat(key, flat, baseline) for flat in models.values())
+    return sort_slices(results)

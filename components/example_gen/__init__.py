@@ -1,0 +1,1 @@
+"""Click logs to verified shards: the Beam pipeline and its TFX component."""

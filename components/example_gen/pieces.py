@@ -1,0 +1,109 @@
+"""Reading a file of the log into pieces: framed rows of one batch for one shard."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from components.example_gen.assign import is_eval
+from components.example_gen.batches import PlacedBatch, read_batches
+from components.example_gen.time_borders import TimeBorder
+from data.arrays import Ints
+from data.dataset import Dataset
+from data.examples import encode
+from data.layout import Layout
+from data.mixing import spread
+from data.readers.files import LogFile
+from data.records import frame_all
+
+ShardKey = tuple[str, int]
+# Batches of one file before the seeds of the next file's begin.
+_BATCHES_A_FILE = 1_000_003
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """Rows of one batch that go to one shard.
+
+    Attributes:
+        order: file and batch, by which the pieces of a shard are sorted.
+        rows: number of rows.
+        clicks: rows with label 1.
+        first: earliest time, unix seconds; None without a time column.
+        last: latest time.
+        framed: the rows as TFRecord records.
+    """
+
+    order: tuple[int, int]
+    rows: int
+    clicks: int
+    first: int | None
+    last: int | None
+    framed: bytes
+
+
+class ReadAndEncode(beam.DoFn):
+    """Reads a file and gives its rows as pieces of shards."""
+
+    def __init__(
+        self, dataset: Dataset, layout: Layout, shards: dict[str, int]
+    ) -> None:
+        self._dataset = dataset
+        self._layout = layout
+        self._shards = shards
+
+    def process(self, file: LogFile, border: TimeBorder | None = None) -> Iterator[Any]:
+        """Yields pieces by shard, bad rows, and how many rows were read."""
+        for batch in read_batches(file, self._layout, self._dataset):
+            yield beam.pvalue.TaggedOutput("rows_read", batch.rows_read)
+            for number, bad in enumerate(batch.typed.bad):
+                order = (batch.file, batch.number, number)
+                yield beam.pvalue.TaggedOutput("bad", (order, bad))
+            mask = is_eval(batch, file, self._dataset, border)
+            for split, chosen in (("train", ~mask), ("eval", mask)):
+                yield from self._pieces(batch, split, np.flatnonzero(chosen))
+
+    def _pieces(
+        self, batch: PlacedBatch, split: str, rows: Ints
+    ) -> Iterator[tuple[ShardKey, Piece]]:
+        """The pieces of the rows of one split."""
+        if not len(rows):
+            return
+        keys = self._dataset.keys
+        count = self._shards[split]
+        seed = batch.file * _BATCHES_A_FILE + batch.number
+        assigned = spread(len(rows), count, seed)
+        # Encoded once, in the order of the shards.
+        order = np.argsort(assigned, kind="stable")
+        ordered = rows[order]
+        examples = encode(_take(batch.typed.columns, ordered))
+        labels = batch.values(keys.label_name)[ordered]
+        times = batch.values(keys.timestamp.column)[ordered] if keys.timestamp else None
+        ends = np.searchsorted(assigned[order], np.arange(count + 1))
+        for shard, (start, stop) in enumerate(itertools.pairwise(ends)):
+            if start == stop:
+                continue
+            own = None if times is None else times[start:stop]
+            yield (
+                (split, shard),
+                Piece(
+                    order=(batch.file, batch.number),
+                    rows=int(stop - start),
+                    clicks=int(labels[start:stop].sum()),
+                    first=None if own is None else int(own.min()),
+                    last=None if own is None else int(own.max()),
+                    framed=frame_all(examples[start:stop]),
+                ),
+            )
+
+
+def _take(batch: pa.RecordBatch, rows: Ints) -> pa.RecordBatch:
+    """Rows of a record batch in a given order."""
+    indices = pa.array(rows)
+    return pa.RecordBatch.from_arrays(
+        [column.take(indices) for column in batch.columns], batch.schema.names
+    )

@@ -1,0 +1,172 @@
+"""The border of a split by time, found by one or two passes over the log.
+
+Only counts by second and the rows of one second travel; no worker holds a split.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+import pyarrow.compute as pc
+
+from components.example_gen.batches import PlacedBatch, read_batches
+from data.arrays import Ints
+from data.convert.lists import single
+from data.convert.times import to_seconds
+from data.dataset import Dataset
+from data.layout import Layout, TimeSplit
+from data.readers.files import LogFile
+from data.readers.log import read_log_file
+from data.splits import (
+    CountBorder,
+    TieBorder,
+    TiedRow,
+    count_border,
+    day_border,
+    tie_border,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seconds:
+    """Distinct unix seconds, ascending, and the rows of each."""
+
+    seconds: Ints
+    counts: Ints
+
+
+@dataclass(frozen=True)
+class TimeBorder:
+    """Rows after ``second`` are evaluated; those of it are cut by ``ties``."""
+
+    second: int
+    ties: TieBorder | None = None
+
+
+def time_border(
+    files: beam.PCollection, dataset: Dataset, layout: Layout
+) -> beam.PCollection:
+    """One element: the border between train and eval.
+
+    Args:
+        files: the log's ``LogFile``s.
+        dataset: a declaration that splits by time.
+        layout: how the files are written.
+
+    Returns:
+        A collection of one ``TimeBorder``.
+    """
+    split = dataset.split
+    assert isinstance(split, TimeSplit)
+    if split.eval_days is not None:
+        days = split.eval_days
+        return (
+            files
+            | "LatestOfFiles" >> beam.Map(_latest, dataset, layout)
+            | "Latest" >> beam.CombineGlobally(max, default=0)
+            # A border of whole days cuts before its first second.
+            | "DayBorder"
+            >> beam.Map(lambda last: TimeBorder(day_border(last, days) - 1))
+        )
+    fraction = split.eval_fraction or 0.0
+    border = (
+        files
+        | "CountSeconds" >> beam.ParDo(_CountSeconds(dataset, layout))
+        | "SumSeconds" >> beam.CombineGlobally(_merge)
+        | "CountBorder" >> beam.Map(_count_border, fraction)
+    )
+    tied = files | "TiedRows" >> beam.ParDo(
+        _TiedRows(dataset, layout), beam.pvalue.AsSingleton(border)
+    )
+    return border | "TieBorder" >> beam.Map(_with_ties, beam.pvalue.AsList(tied))
+
+
+def _latest(file: LogFile, dataset: Dataset, layout: Layout) -> int:
+    """Latest time in a file; only its time column is read."""
+    timestamp = dataset.keys.timestamp
+    assert timestamp
+    last = 0
+    for batch in read_log_file(file, layout, [timestamp.column]):
+        times = single(batch.columns.column(0)).values
+        seconds = to_seconds(times, timestamp.column, timestamp.format).values
+        last = max(last, pc.max(seconds).as_py() or 0)
+    return last
+
+
+class _CountSeconds(beam.DoFn):
+    """Counts the good rows of a file by second."""
+
+    def __init__(self, dataset: Dataset, layout: Layout) -> None:
+        self._dataset = dataset
+        self._layout = layout
+
+    def process(self, file: LogFile) -> Iterator[_Seconds]:
+        """Yields the counts of each batch."""
+        keys = self._dataset.keys
+        assert keys.timestamp
+        for batch in read_batches(file, self._layout, self._dataset):
+            times = batch.values(keys.timestamp.column)
+            yield _Seconds(*np.unique(times, return_counts=True))
+
+
+class _TiedRows(beam.DoFn):
+    """Gives the rows of the border's second with what breaks their tie."""
+
+    def __init__(self, dataset: Dataset, layout: Layout) -> None:
+        self._dataset = dataset
+        self._layout = layout
+
+    def process(self, file: LogFile, border: CountBorder) -> Iterator[TiedRow]:
+        """Yields each row of that second."""
+        for batch in read_batches(file, self._layout, self._dataset):
+            for _, row in tied_rows(batch, self._dataset, border.second):
+                yield row
+
+
+def tied_rows(
+    batch: PlacedBatch, dataset: Dataset, second: int
+) -> Iterator[tuple[int, TiedRow]]:
+    """Rows of one second.
+
+    Args:
+        batch: where to look.
+        dataset: the declaration.
+        second: unix seconds.
+
+    Yields:
+        Index in the batch, and the row's tie-break values and position.
+    """
+    assert dataset.keys.timestamp
+    at = np.flatnonzero(batch.values(dataset.keys.timestamp.column) == second)
+    if not len(at):
+        return
+    columns = [keys.take(at).to_pylist() for keys in batch.typed.split_keys.values()]
+    values = list(zip(*columns, strict=True)) or [()] * len(at)
+    for index, value in zip(at.tolist(), values, strict=True):
+        yield index, (value, (batch.file, batch.number, index))
+
+
+def _merge(parts: Iterable[_Seconds]) -> _Seconds:
+    """Counts of all parts together."""
+    parts = list(parts)
+    if not parts:
+        return _Seconds(np.empty(0, np.int64), np.empty(0, np.int64))
+    seconds, codes = np.unique(
+        np.concatenate([part.seconds for part in parts]), return_inverse=True
+    )
+    counts = np.concatenate([part.counts for part in parts])
+    summed = np.zeros(len(seconds), np.int64)
+    np.add.at(summed, codes.reshape(-1), counts)
+    return _Seconds(seconds, summed)
+
+
+def _count_border(seen: _Seconds, fraction: float) -> CountBorder:
+    if not len(seen.seconds):
+        return CountBorder(0, 0)
+    return count_border(seen.seconds, seen.counts, fraction)
+
+
+def _with_ties(border: CountBorder, rows: Any) -> TimeBorder:
+    return TimeBorder(border.second, tie_border(rows, border.of_this_second))

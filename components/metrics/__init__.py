@@ -1,0 +1,1 @@
+"""Click metrics: pure numpy accumulators, and their wrapper for TFMA."""

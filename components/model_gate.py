@@ -1,0 +1,46 @@
+"""The one judge of a model: configured gates on the evaluation's numbers."""
+
+import json
+import os
+
+from tfx.dsl.component.experimental.annotations import (
+    InputArtifact,
+    OutputArtifact,
+    Parameter,
+)
+from tfx.dsl.component.experimental.decorators import component
+from tfx.types.standard_artifacts import Model, ModelBlessing, ModelEvaluation
+
+from components.evaluation import read_results
+from components.gates import judge
+from components.gates_config import GatesConfig
+
+VERDICT_FILE = "verdict.json"
+
+
+@component
+def ModelGate(
+    evaluation: InputArtifact[ModelEvaluation],
+    model: InputArtifact[Model],
+    blessing: OutputArtifact[ModelBlessing],
+    gates: Parameter[str],
+) -> None:
+    """Blesses the model if every gate passes.
+
+    Args:
+        evaluation: what the Evaluator measured, with the baseline where there is one.
+        model: the candidate.
+        blessing: receives ``BLESSED`` or ``NOT_BLESSED`` and ``verdict.json``.
+        gates: JSON of ``components.gates_config.GatesConfig``.
+    """
+    verdict = judge(
+        read_results(evaluation.uri), GatesConfig.model_validate_json(gates)
+    )
+    blessing.set_int_custom_property("blessed", int(verdict.blessed))
+    blessing.set_string_custom_property("current_model", model.uri)
+    blessing.set_int_custom_property("current_model_id", model.id)
+    name = "BLESSED" if verdict.blessed else "NOT_BLESSED"
+    with open(os.path.join(blessing.uri, name), "w"):
+        pass
+    with open(os.path.join(blessing.uri, VERDICT_FILE), "w") as file:
+        json.dump(verdict.to_json(), file, indent=1)

@@ -1,0 +1,94 @@
+"""Entry point of the Trainer component: read, build, train, export."""
+
+import json
+import os
+from typing import Any
+
+import keras
+import tensorflow as tf
+import tensorflow_transform as tft
+
+from components.config import TrainConfig
+from components.input_fn import dataset as read_dataset
+from components.preprocessing import LABEL, WEIGHT
+from components.signatures import export
+from components.strategy import make_strategy
+from components.training_loop import train
+from data.dataset import Dataset
+from data.inputs import ModelInput, model_inputs, vocabularies
+from models.config import ModelConfig
+from models.registry import build
+
+TRAINING_FILE = "training.json"
+# Rows from which the base rate is estimated; at 1 % clicks its standard error is
+# then a fifth of a per cent of the rate's own size.
+BASE_RATE_BATCHES = 50
+
+
+def run_fn(fn_args: Any) -> None:
+    """Trains one model.
+
+    Args:
+        fn_args: TFX's ``FnArgs``; ``custom_config`` holds JSON under ``dataset``,
+            ``model`` and ``train``.
+
+    Raises:
+        RunError: there are no rows to train on, or the loss is not finite.
+    """
+    dataset = Dataset.model_validate_json(fn_args.custom_config["dataset"])
+    model_config = ModelConfig.model_validate_json(fn_args.custom_config["model"])
+    config = TrainConfig.model_validate_json(fn_args.custom_config["train"])
+    transform = tft.TFTransformOutput(fn_args.transform_output)
+    inputs = inputs_of(dataset, transform)
+
+    def epoch_rows(epoch: int) -> tf.data.Dataset:
+        return read_dataset(
+            _files(fn_args.train_files),
+            inputs,
+            LABEL,
+            WEIGHT if dataset.keys.weight else None,
+            batch_size=config.batch_size,
+            shuffle_rows=config.shuffle_rows,
+            seed=config.seed,
+            epoch=epoch,
+        )
+
+    keras.utils.set_random_seed(config.seed)
+    strategy = make_strategy(config.strategy)
+    with strategy.scope():
+        model = build(model_config, inputs, base_rate=base_rate(epoch_rows(0)))
+    result = train(
+        model,
+        epoch_rows,
+        config=config,
+        strategy=strategy,
+        log_dir=fn_args.model_run_dir,
+    )
+    export(model, transform, dataset, fn_args.serving_model_dir)
+    with open(os.path.join(fn_args.model_run_dir, TRAINING_FILE), "w") as file:
+        json.dump(result.to_json(), file)
+
+
+def inputs_of(
+    dataset: Dataset, transform: tft.TFTransformOutput
+) -> tuple[ModelInput, ...]:
+    """The model's inputs, with the sizes of the vocabularies that Transform made."""
+    sizes = {
+        name: transform.vocabulary_size_by_name(name) for name in vocabularies(dataset)
+    }
+    return model_inputs(dataset, sizes)
+
+
+def _files(patterns: list[str]) -> list[str]:
+    """The files that TFX's patterns name, in a fixed order."""
+    return sorted(path for pattern in patterns for path in tf.io.gfile.glob(pattern))
+
+
+def base_rate(rows: tf.data.Dataset) -> float:
+    """Weighted share of clicks in the first batches, strictly between 0 and 1."""
+    clicks = weight = 0.0
+    for _, label, weights in rows.take(BASE_RATE_BATCHES):
+        clicks += float((label.numpy() * weights.numpy()).sum())
+        weight += float(weights.numpy().sum())
+    # Half a click on either side keeps the logit finite on tiny data.
+    return (clicks + 0.5) / (weight + 1.0)

@@ -1,0 +1,1 @@
+"""Declared features, click logs and sharded records; knows nothing of TFX or Beam."""

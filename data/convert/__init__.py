@@ -1,0 +1,1 @@
+"""Columns as a log holds them to the typed columns of the shards."""

@@ -1,0 +1,114 @@
+"""Declaration of a log's files: how they are written, joined and split."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from data.settings import Settings
+
+Format = Literal["auto", "csv", "tsv", "jsonl", "parquet", "tfrecord"]
+
+
+class TimeSplit(Settings):
+    """Evaluate on the latest rows; ties at the border are broken by ``tie_break``."""
+
+    by: Literal["time"]
+    eval_days: int | None = pydantic.Field(
+        None, ge=1, description="Last calendar days (UTC) that are evaluated."
+    )
+    eval_fraction: float | None = pydantic.Field(None, gt=0, lt=1)
+    tie_break: tuple[str, ...] = pydantic.Field(
+        (), description="Columns, compared as numbers if all are numeric, else bytes."
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _one(self) -> "TimeSplit":
+        if (self.eval_days is None) == (self.eval_fraction is None):
+            raise ValueError("give eval_days or eval_fraction")
+        return self
+
+
+class HashSplit(Settings):
+    """Evaluate on a share of the values of a key, so that a value never straddles."""
+
+    by: Literal["hash"]
+    columns: tuple[str, ...] = pydantic.Field(min_length=1)
+    eval_fraction: float = pydantic.Field(0.2, gt=0, lt=1)
+    salt: str = ""
+
+
+class GivenSplit(Settings):
+    """The files say it: patterns relative to the input."""
+
+    by: Literal["given"]
+    train: str
+    eval: str
+
+
+Split = Annotated[
+    TimeSplit | HashSplit | GivenSplit, pydantic.Field(discriminator="by")
+]
+
+
+class Extract(Settings):
+    """A text column cut out of another: the first group of a regular expression."""
+
+    column: str
+    pattern: str
+
+
+class Join(Settings):
+    """A side table whose columns are added to every row of the log."""
+
+    files: str = pydantic.Field(description="Pattern beside the log's files.")
+    key: str = pydantic.Field(description="Key column, of the same name on both sides.")
+    format: Format = "auto"
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    quoting: bool = pydantic.Field(
+        True, description="Whether fields may stand in double quotes."
+    )
+    typed_header: bool = False
+    header: tuple[str, ...] | None = pydantic.Field(
+        None, description="Column names of a table without a header line."
+    )
+    rename: dict[str, str] = pydantic.Field(
+        default_factory=dict, description="From a name in the table to one used here."
+    )
+    collect: dict[str, tuple[str, ...]] = pydantic.Field(
+        default_factory=dict,
+        description="New list column: names of those of these columns that hold 1.",
+    )
+    extract: dict[str, Extract] = pydantic.Field(default_factory=dict)
+    columns: tuple[str, ...] | None = pydantic.Field(
+        None, description="Columns to take; all when absent."
+    )
+
+
+class Layout(Settings):
+    """One way in which a data set's files come; the first whose files exist is used."""
+
+    name: str = "default"
+    files: tuple[str, ...] = ("*",)
+    format: Format = "auto"
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    quoting: bool = pydantic.Field(
+        True, description="Whether fields may stand in double quotes."
+    )
+    typed_header: bool = pydantic.Field(
+        False, description="Header cells are name:type (RecBole atomic files)."
+    )
+    header: tuple[str, ...] | None = pydantic.Field(
+        None, description="Column names of files without a header line."
+    )
+    rename: dict[str, str] = pydantic.Field(
+        default_factory=dict, description="From a name in the file to one used here."
+    )
+    absent: tuple[str, ...] = pydantic.Field(
+        (), description="Declared columns that these files lack: empty in every row."
+    )
+    joins: tuple[Join, ...] = ()
+    split: Split | None = pydantic.Field(
+        None, description="Split of these files, where it differs from the data's."
+    )

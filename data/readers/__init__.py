@@ -1,0 +1,1 @@
+"""Readers of click logs: any supported format to batches of columns with their places."""

@@ -1,0 +1,1 @@
+"""A click log with a known true click probability: ad impressions over days."""

@@ -1,0 +1,1 @@
+"""Single-device Keras networks and the layers, losses and optimizers that they use."""

@@ -1,0 +1,1 @@
+"""The whole pipeline: its configuration, its runners, its history and its CLI."""

@@ -1,0 +1,132 @@
+"""``ctr ingest``: logs to verified shards and a manifest."""
+
+import contextlib
+import json
+import os
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from data import paths
+from data.errors import UsageError
+from pipeline.cli.options import config_options
+
+
+@click.command()
+@config_options
+@click.option(
+    "--input", "inputs", multiple=True, help="Folder, file or pattern; may be repeated."
+)
+@click.option(
+    "--output", required=True, help="Folder to write; must be empty or absent."
+)
+@click.option("--shards", type=click.IntRange(min=1), help="Shards of the train split.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option("-v", "--verbose", is_flag=True, help="Let the libraries log.")
+def ingest(
+    config: Path | None,
+    preset: str | None,
+    inputs: tuple[str, ...],
+    output: str,
+    shards: int | None,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    """Turn click logs into verified shards of tf.Example and a manifest.
+
+    Prints the rows read, written and quarantined. Bad rows are refused unless the
+    configuration says on_bad_row: quarantine; nothing is written then.
+    """
+    from pipeline.config import load
+
+    settings = load(config, preset)
+    given = inputs or ((settings.input,) if settings.input else ())
+    if not given:
+        raise UsageError("no log to read: pass --input PATH or set input in the config")
+    if not verbose:
+        from pipeline.cli.quiet import silence
+
+        silence()
+    with complete_or_absent(output) as scratch:
+        from components.example_gen.run import describe
+        from components.example_gen.run import ingest as run_ingest
+
+        dataset = settings.data
+        if shards is not None:
+            dataset = dataset.model_copy(update={"shards": shards})
+        manifest = run_ingest(given, dataset, scratch, name=settings.name)
+    result = {"output": output, **describe(manifest)}
+    if as_json:
+        click.echo(json.dumps(result))
+    else:
+        show(result, Console())
+
+
+@contextlib.contextmanager
+def complete_or_absent(output: str) -> Iterator[str]:
+    """A folder that appears whole or not at all.
+
+    Args:
+        output: the folder to make.
+
+    Yields:
+        A hidden folder beside it to write into; it gets its name at the end.
+
+    Raises:
+        UsageError: the output is a file or a folder with something in it.
+    """
+    output = output.rstrip("/") or "/"
+    if paths.exists(output):
+        if not paths.is_dir(output):
+            raise UsageError(f"--output {output}: is a file; pass a folder")
+        if paths.walk(output):
+            raise UsageError(
+                f"--output {output}: not empty; pass an empty or new folder"
+            )
+    parent, name = posixpath.split(output)
+    scratch = posixpath.join(parent, f".{name}.partial-{os.getpid()}")
+    paths.remove_tree(scratch)
+    try:
+        paths.make_dirs(scratch)
+        yield scratch
+        paths.remove_tree(output)
+        paths.rename(scratch, output)
+    finally:
+        paths.remove_tree(scratch)
+
+
+def show(result: dict[str, Any], console: Console) -> None:
+    """Prints rows by split, what was put aside, and what was passed over.
+
+    Args:
+        result: as ``--json`` prints it.
+        console: where to print.
+    """
+    table = Table(title=f"ingested to {result['output']}", title_justify="left")
+    table.add_column("split")
+    for name in ("rows", "clicks", "click rate", "shards", "MiB"):
+        table.add_column(name, justify="right")
+    for name, split in result["splits"].items():
+        table.add_row(
+            name,
+            f"{split['rows']:,}",
+            f"{split['clicks']:,}",
+            f"{split['clicks'] / split['rows']:.2%}",
+            str(split["shards"]),
+            f"{split['bytes'] / 2**20:.1f}",
+        )
+    console.print(table)
+    console.print(
+        f"rows read {result['rows_read']:,}, written {result['rows_written']:,}, "
+        f"quarantined {result['rows_quarantined']:,} (layout {result['layout']})",
+        highlight=False,
+    )
+    for rule, rows in result["quarantined"].items():
+        console.print(f"  quarantined {rows:,}: {rule}", highlight=False, markup=False)
+    for notice in result["notices"]:
+        console.print(f"  {notice}", highlight=False, markup=False)

@@ -1,0 +1,91 @@
+"""``ctr``: a group of commands, each imported only when it is called.
+
+``ctr --help`` must answer at once, and TensorFlow alone takes seconds to import.
+"""
+
+import importlib
+import sys
+
+import click
+
+from data.errors import CtrError, suggest
+
+# Command -> (where it is defined, its line in the help).
+COMMANDS = {
+    "run": ("pipeline.cli.run:run", "Run the whole pipeline on this machine."),
+    "simulate": (
+        "pipeline.cli.simulate:simulate",
+        "Write a click log with known click probabilities.",
+    ),
+    "ingest": ("pipeline.cli.ingest:ingest", "Turn logs into verified shards."),
+    "verify": ("pipeline.cli.verify:verify", "Check shards against their manifest."),
+    "evaluate": (
+        "pipeline.cli.evaluate:evaluate",
+        "GAUC, PCOP and more for a file of predictions.",
+    ),
+    "runs": ("pipeline.cli.runs:runs", "List runs, or show one."),
+    "doctor": ("pipeline.cli.doctor:doctor", "Say what this machine can run."),
+    "schema": ("pipeline.cli.schema:schema", "JSON Schema of the configuration file."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which one meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports the module of one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name][0].split(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Adds the nearest command to the error for an unknown one."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            ctx.fail(
+                f"unknown command '{name}'. Known: {', '.join(COMMANDS)}."
+                f"{suggest(name, COMMANDS)}"
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Lists the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tfx-ctr", prog_name="ctr")
+def cli() -> None:
+    """Click-through-rate models: from click log to pushed model."""
+
+
+def main() -> None:
+    """Runs the command line; errors are one line each and set the exit code."""
+    try:
+        cli(standalone_mode=False)
+    except CtrError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.exceptions.Abort:
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""``ctr run``: the whole DAG on this machine."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.status import Status
+
+from data.errors import RunError
+from pipeline.cli.options import config_options
+from pipeline.cli.tables import component_table, data_line, slice_table, verdict_lines
+from pipeline.usage import Usage
+
+
+@click.command()
+@config_options
+@click.option("--input", "input_base", help="Folder or file of the log.")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs"),
+    show_default=True,
+    help="Folder that holds all runs.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option("-v", "--verbose", is_flag=True, help="Let the libraries log.")
+def run(
+    config: Path | None,
+    preset: str | None,
+    input_base: str | None,
+    root: Path,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    """Run the whole pipeline on this machine.
+
+    Ends with the metrics by slice, the verdict and where the model is. Exit code 1 if
+    a component failed or the model is not blessed.
+    """
+    from pipeline.config import load
+
+    settings = load(config, preset)
+    console = Console(stderr=True)
+    with Progress(console) as progress:
+        progress.started("start-up")
+        if not verbose:
+            from pipeline.cli.quiet import silence
+
+            silence()
+        from pipeline.run import run as run_pipeline
+
+        progress.note(f"pipeline {settings.name}")
+        result = run_pipeline(settings, input_base, root, progress)
+    if as_json:
+        click.echo(json.dumps(result))
+    else:
+        show(result, Console())
+    if not result["verdict"]["blessed"]:
+        raise RunError("the model is not blessed, so it was not pushed; reasons above")
+
+
+class Progress:
+    """One line a component: a spinner while it runs, its cost when it ended."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status: Status | None = None
+        self._start = time.perf_counter()
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def note(self, text: str) -> None:
+        """Prints a line of its own."""
+        self._stop()
+        self._console.print(text, highlight=False)
+
+    def started(self, component: str) -> None:
+        """Shows which component runs, and since when in the run."""
+        self._stop()
+        elapsed = time.perf_counter() - self._start
+        text = f"{component} (from {elapsed:.0f} s)"
+        if self._console.is_terminal:
+            self._status = self._console.status(text)
+            self._status.start()
+
+    def ended(self, component: str, usage: Usage, failed: bool) -> None:
+        """Prints what the component cost."""
+        self._stop()
+        mark = "[red]failed[/red]" if failed else "[green]done[/green]"
+        self._console.print(
+            f"  {component:<24} {mark}  {usage.wall_seconds:7.1f} s wall "
+            f"{usage.cpu_seconds:7.1f} s CPU {usage.peak_bytes / 2**20:7.0f} MiB",
+            highlight=False,
+        )
+
+    def _stop(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+
+def show(result: dict[str, Any], console: Console) -> None:
+    """Prints a summary as tables.
+
+    Args:
+        result: summary of a run.
+        console: where to.
+    """
+    console.print(component_table(result["components"]))
+    if result["data"]:
+        console.print(data_line(result["data"]), highlight=False)
+    if result["slices"]:
+        console.print(slice_table(result["slices"]))
+    baseline = result["baseline"]
+    console.print(
+        f"baseline: {baseline}" if baseline else "baseline: none yet (first run)",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if result["verdict"]:
+        for line in verdict_lines(result["verdict"]):
+            console.print(line, highlight=False, soft_wrap=True)
+    for name in ("pushed", "evaluation", "file"):
+        console.print(
+            f"{name}: {result.get(name) or 'none'}", highlight=False, soft_wrap=True
+        )

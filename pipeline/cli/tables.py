@@ -1,0 +1,134 @@
+"""Tables that commands print, made from the JSON that ``--json`` gives."""
+
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+METRICS = ("auc", "gauc", "pcop", "log_loss")
+
+
+def slice_table(slices: list[dict[str, Any]]) -> Table:
+    """Metrics by slice, the overall slice first.
+
+    Args:
+        slices: slices as ``ctr evaluate --json`` prints them.
+
+    Returns:
+        One row a slice; an undefined value shows its reason below the table.
+    """
+    with_delta = any(entry.get("delta") for entry in slices)
+    table = Table(title="metrics by slice", title_justify="left")
+    table.add_column("slice")
+    for name in ("rows", "users"):
+        table.add_column(name, justify="right")
+    for name in METRICS:
+        table.add_column(name, justify="right")
+        if with_delta and name != "pcop":
+            table.add_column(f"Δ {name}", justify="right")
+    for entry in slices:
+        cells = [slice_name(entry["slice"]), f"{entry['rows']:,}", f"{entry['users']:,}"]
+        for name in METRICS:
+            cells.append(number(entry["metrics"].get(name)))
+            if with_delta and name != "pcop":
+                change = (entry.get("delta") or {}).get(name)
+                cells.append(number(change, "+.4f"))
+        table.add_row(*cells)
+    return table
+
+
+def slice_name(values: dict[str, Any]) -> str:
+    """``device=ios, hour=7``, or ``overall``."""
+    pairs = [f"{key}={value}" for key, value in values.items()]
+    return escape(", ".join(pairs)) if pairs else "overall"
+
+
+def number(metric: dict[str, Any] | None, form: str = ".4f") -> str:
+    """A metric's value, or a dash where it is undefined."""
+    value = metric.get("value") if metric else None
+    return "-" if value is None else format(value, form)
+
+
+def component_table(components: list[dict[str, Any]]) -> Table:
+    """Cost of each component."""
+    table = Table(title="components", title_justify="left")
+    table.add_column("component")
+    for name in ("rows", "wall s", "CPU s", "peak MiB"):
+        table.add_column(name, justify="right")
+    for entry in components:
+        rows = entry["rows"]
+        table.add_row(
+            entry["component"] + ("" if entry["state"] == "complete" else " (failed)"),
+            "" if rows is None else f"{rows:,}",
+            f"{entry['wall_seconds']:.1f}",
+            f"{entry['cpu_seconds']:.1f}",
+            f"{entry['peak_bytes'] / 2**20:.0f}",
+        )
+    return table
+
+
+def runs_table(summaries: list[dict[str, Any]]) -> Table:
+    """One line a run."""
+    table = Table()
+    for name in ("run", "pipeline", "verdict"):
+        table.add_column(name)
+    for name in ("rows", "gauc", "pcop"):
+        table.add_column(name, justify="right")
+    table.add_column("pushed")
+    for summary in summaries:
+        overall = (summary["slices"] or [None])[0]
+        verdict = summary["verdict"]
+        table.add_row(
+            summary["run"],
+            summary["pipeline"],
+            "failed"
+            if summary["error"]
+            else ("blessed" if verdict and verdict["blessed"] else "not blessed"),
+            f"{overall['rows']:,}" if overall else "",
+            number(overall["metrics"].get("gauc")) if overall else "",
+            number(overall["metrics"].get("pcop")) if overall else "",
+            (summary["pushed"] or "").rsplit("/", 1)[-1],
+        )
+    return table
+
+
+def data_line(manifest: dict[str, Any]) -> str:
+    """Rows read, by split, and put aside.
+
+    Args:
+        manifest: as ingest wrote it.
+
+    Returns:
+        One line.
+    """
+    splits = ", ".join(
+        f"{name} {split['rows']:,} ({split['clicks'] / max(split['rows'], 1):.2%} clicks)"
+        for name, split in manifest["splits"].items()
+    )
+    return (
+        f"rows: read {manifest['rows_read']:,}, {splits}, "
+        f"quarantined {manifest['rows_quarantined']:,}"
+    )
+
+
+def verdict_lines(verdict: dict[str, Any]) -> list[str]:
+    """The verdict, then a line for each check that did not pass.
+
+    Args:
+        verdict: ``blessed``, ``reason`` and ``checks``.
+
+    Returns:
+        Lines with rich markup.
+    """
+    colour = "green" if verdict["blessed"] else "red"
+    lines = [f"verdict: [{colour}]{escape(verdict['reason'])}[/{colour}]"]
+    for check in verdict["checks"]:
+        if check["status"] != "pass":
+            value = "null" if check["value"] is None else f"{check['value']:.6g}"
+            lines.append(
+                f"  {check['status']}: {check['metric']} of "
+                f"{slice_name(check['slice'])}: {value}, {check['kind']} "
+                f"{check['bound']:g}, {check['rows']:,} rows: "
+                f"{escape(check['reason'] or '')}"
+            )
+    return lines

@@ -1,0 +1,96 @@
+"""One file that describes a whole pipeline: data, model, training, evaluation."""
+
+from pathlib import Path
+from typing import Any
+
+import pydantic
+
+from components.config import EvaluateConfig, TrainConfig
+from data.columns import shard_columns
+from data.dataset import Dataset
+from data.errors import ConfigError, suggest
+from data.settings import Settings, parse, read_yaml
+from data.simulator.config import SimulatorConfig
+from models.config import ModelConfig
+
+PRESETS = Path(__file__).parent / "presets"
+
+
+class PipelineConfig(Settings):
+    """A pipeline as its YAML file declares it."""
+
+    name: str = pydantic.Field(
+        pattern=r"^[a-z][a-z0-9\-]{0,62}$",
+        description="Lower case, digits and dashes; names the folder under runs/.",
+    )
+    data: Dataset
+    simulate: SimulatorConfig | None = pydantic.Field(
+        None, description="Log to simulate when no input is given."
+    )
+    input: str | None = pydantic.Field(
+        None, description="Folder or file of the log; --input overrides it."
+    )
+    schema_file: str | None = pydantic.Field(
+        None,
+        alias="schema",
+        description="Curated schema (pbtxt), relative to this file; inferred if absent.",
+    )
+    model: ModelConfig = ModelConfig()
+    train: TrainConfig = TrainConfig()
+    evaluate: EvaluateConfig = EvaluateConfig()
+
+    @pydantic.model_validator(mode="after")
+    def _slices_exist(self) -> "PipelineConfig":
+        known = [column.name for column in shard_columns(self.data)]
+        for index, columns in enumerate(self.evaluate.slices):
+            for name in columns:
+                if name not in known:
+                    raise ValueError(
+                        f"evaluate.slices[{index}]: no column '{name}' in the shards; "
+                        "read it by a feature or name it in data.carry."
+                        f"{suggest(name, known)}"
+                    )
+        return self
+
+
+def preset_names() -> list[str]:
+    """Names of the presets that ship with the project, sorted."""
+    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
+
+
+def load(config: Path | None = None, preset: str | None = None) -> PipelineConfig:
+    """Reads a configuration file or a preset.
+
+    Args:
+        config: path of a YAML file.
+        preset: name of a preset.
+
+    Returns:
+        The frozen configuration; relative paths in it are made absolute.
+
+    Raises:
+        ConfigError: neither or both given, an unknown preset, or a faulty file.
+    """
+    if (config is None) == (preset is None):
+        raise ConfigError("pass either --config FILE or --preset NAME")
+    if preset is not None:
+        if preset not in preset_names():
+            raise ConfigError(
+                f"--preset: unknown preset '{preset}'. Known: "
+                f"{', '.join(preset_names())}.{suggest(preset, preset_names())}"
+            )
+        config = PRESETS / f"{preset}.yaml"
+    assert config is not None
+    content: dict[str, Any] = read_yaml(config)
+    parsed = parse(PipelineConfig, content, str(config) if preset is None else preset)
+    return _with_absolute_paths(parsed, config.resolve().parent)
+
+
+def _with_absolute_paths(config: PipelineConfig, folder: Path) -> PipelineConfig:
+    """Paths of the file are relative to the file, not to the caller's folder."""
+    changes = {
+        name: str(folder / value)
+        for name in ("input", "schema_file")
+        if (value := getattr(config, name)) is not None and "://" not in value
+    }
+    return config.model_copy(update=changes)

@@ -1,0 +1,174 @@
+"""The DAG, from click log to pushed model. Reads as its own table of contents."""
+
+
+from dataclasses import dataclass
+
+from tfx.components import Evaluator, StatisticsGen, Trainer, Transform
+from tfx.components.schema_gen.import_schema_gen.component import ImportSchemaGen
+from tfx.dsl.components.common.resolver import Resolver
+from tfx.dsl.input_resolution.strategies.latest_blessed_model_strategy import (
+    LatestBlessedModelStrategy,
+)
+from tfx.orchestration.pipeline import Pipeline
+from tfx.types import standard_artifacts
+from tfx.types.channel import Channel
+from tfx.dsl.components.base.base_node import BaseNode
+from tfx.proto import pusher_pb2, trainer_pb2, transform_pb2
+
+from components.evaluation import eval_config
+from components.example_gen.component import ClickLogExampleGen
+from components.example_validator import StoppingExampleValidator
+from components.model_gate import ModelGate
+from components.pusher import AtomicPusher
+from components.schema_gen import DeclaredSchemaGen
+from pipeline.config import PipelineConfig
+
+RUN_FN = "components.trainer.run_fn"
+PREPROCESSING_FN = "components.preprocessing.preprocessing_fn"
+EXTRACTORS = "components.extractors"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Locations:
+    """Where a pipeline reads and writes.
+
+    Attributes:
+        input_base: folder or file of the log.
+        pipeline_root: folder of all artifacts.
+        serving: folder that receives version directories.
+        metadata: connection to ML Metadata; None where the cluster has its own.
+    """
+
+    input_base: str
+    pipeline_root: str
+    serving: str
+    metadata: object | None = None
+
+
+def create_pipeline(
+    config: PipelineConfig,
+    locations: Locations,
+    beam_pipeline_args: list[str],
+) -> Pipeline:
+    """Builds the pipeline that a configuration declares.
+
+    Args:
+        config: the configuration.
+        locations: where to read and write.
+        beam_pipeline_args: flags of the Beam runner.
+
+    Returns:
+        The pipeline, to be run by any runner.
+    """
+    dataset = config.data.model_dump_json()
+    example_gen = ClickLogExampleGen(locations.input_base, config.data)
+    examples = example_gen.outputs["examples"]
+    statistics_gen = StatisticsGen(examples=examples)
+    statistics = statistics_gen.outputs["statistics"]
+    schema_gen = _schema_gen(config, statistics, dataset)
+    schema = schema_gen.outputs["schema"]
+    example_validator = StoppingExampleValidator(statistics=statistics, schema=schema)
+    transform = Transform(
+        examples=examples,
+        schema=schema,
+        preprocessing_fn=PREPROCESSING_FN,
+        custom_config={"dataset": dataset},
+        # Evaluation reads raw rows through the exported signature, so only the
+        # training rows are needed in transformed form.
+        splits_config=transform_pb2.SplitsConfig(
+            analyze=["train"], transform=["train"]
+        ),
+        disable_statistics=True,
+    )
+    # Anomalies stop the run before anything is learned from the rows.
+    transform.add_upstream_node(example_validator)
+    trainer = _trainer(config, transform, dataset)
+    model = trainer.outputs["model"]
+    baseline = Resolver(
+        strategy_class=LatestBlessedModelStrategy,
+        model=Channel(type=standard_artifacts.Model),
+        model_blessing=Channel(type=standard_artifacts.ModelBlessing),
+    ).with_id("latest_blessed_model")
+    evaluator = Evaluator(
+        examples=examples,
+        model=model,
+        baseline_model=baseline.outputs["model"],
+        schema=schema,
+        eval_config=eval_config_of(config),
+        module_path=EXTRACTORS,
+    )
+    gate = ModelGate(
+        evaluation=evaluator.outputs["evaluation"],
+        model=model,
+        gates=config.evaluate.gates.model_dump_json(),
+    )
+    pusher = AtomicPusher(
+        model=model,
+        model_blessing=gate.outputs["blessing"],
+        push_destination=pusher_pb2.PushDestination(
+            filesystem=pusher_pb2.PushDestination.Filesystem(
+                base_directory=locations.serving
+            )
+        ),
+    )
+    nodes: list[BaseNode] = [
+        example_gen,
+        statistics_gen,
+        schema_gen,
+        example_validator,
+        transform,
+        trainer,
+        baseline,
+        evaluator,
+        gate,
+        pusher,
+    ]
+    return Pipeline(
+        pipeline_name=config.name,
+        pipeline_root=locations.pipeline_root,
+        components=nodes,
+        metadata_connection_config=locations.metadata,
+        beam_pipeline_args=beam_pipeline_args,
+        # TFX's cache keys know the import path of our code, not the code: an edited
+        # model would be answered with the old one.
+        enable_cache=False,
+    )
+
+
+def _schema_gen(
+    config: PipelineConfig, statistics: Channel, dataset: str
+) -> BaseNode:
+    """The curated schema where one is given, else declared types with inferred domains."""
+    if config.schema_file:
+        return ImportSchemaGen(schema_file=config.schema_file)
+    return DeclaredSchemaGen(statistics=statistics, dataset=dataset)
+
+
+def _trainer(config: PipelineConfig, transform: BaseNode, dataset: str) -> BaseNode:
+    """The Trainer on transformed rows."""
+    return Trainer(
+        run_fn=RUN_FN,
+        examples=transform.outputs["transformed_examples"],
+        transform_graph=transform.outputs["transform_graph"],
+        custom_config={
+            "dataset": dataset,
+            "model": config.model.model_dump_json(),
+            "train": config.train.model_dump_json(),
+        },
+        train_args=trainer_pb2.TrainArgs(splits=["train"]),
+        # TFX wants a second split; the loop reads no rows that it was not given.
+        eval_args=trainer_pb2.EvalArgs(splits=["train"]),
+    )
+
+
+def eval_config_of(config: PipelineConfig) -> object:
+    """The TFMA configuration of a pipeline, with a baseline model."""
+    keys = config.data.keys
+    return eval_config(
+        label_key=keys.label_name,
+        user_key=keys.user_id,
+        weight_key=keys.weight,
+        slices=[list(columns) for columns in config.evaluate.slices],
+        baseline=True,
+        user_weight=config.evaluate.user_weight,
+    )

@@ -1,0 +1,109 @@
+"""One local run: prepares the input, runs the DAG, gathers what came out of it."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from data.errors import CtrError, UsageError
+from data.simulator.config import SimulatorConfig
+from pipeline import local_runner, summary
+from pipeline.config import PipelineConfig
+from pipeline.history import History
+from pipeline.pipeline import Locations, create_pipeline
+from pipeline.usage import Usage
+
+
+def run(
+    config: PipelineConfig,
+    input_base: str | None,
+    root: Path,
+    observer: local_runner.Observer,
+) -> dict[str, Any]:
+    """Runs the pipeline once and writes its summary.
+
+    Args:
+        config: the configuration.
+        input_base: folder or file of the log; by the configuration when None.
+        root: folder of all pipelines.
+        observer: hears of each component.
+
+    Returns:
+        The summary, as ``reports/<run>.json`` holds it.
+
+    Raises:
+        UsageError: there is no input.
+        CtrError: a component failed; the summary of the failed run is written.
+    """
+    folders = local_runner.Folders((root / config.name).resolve())
+    base = input_base or config.input or _simulated(config, folders.base, observer)
+    recorder = Recorder(observer)
+    runner = local_runner.MeasuredDagRunner(recorder)
+    locations = Locations(
+        input_base=base,
+        pipeline_root=str(folders.artifacts),
+        serving=str(folders.serving),
+        metadata=local_runner.sqlite_connection(folders.metadata),
+    )
+    failure: CtrError | None = None
+    try:
+        runner.run(create_pipeline(config, locations, local_runner.LOCAL_BEAM_ARGS))
+    except CtrError as error:
+        failure = error
+    result = summary.summarize(
+        config, base, runner.run_id, History(folders.metadata), recorder.components
+    )
+    result["error"] = str(failure) if failure else None
+    result["file"] = str(summary.write(folders.reports, result))
+    if failure:
+        raise failure
+    return result
+
+
+class Recorder(local_runner.Observer):
+    """Passes events on to an observer and keeps what each component cost."""
+
+    def __init__(self, observer: local_runner.Observer) -> None:
+        self._observer = observer
+        self.components: list[dict[str, Any]] = []
+
+    def started(self, component: str) -> None:
+        """A component begins."""
+        self._observer.started(component)
+
+    def ended(self, component: str, usage: Usage, failed: bool) -> None:
+        """A component ended."""
+        self.components.append(
+            {
+                "component": component,
+                "state": "failed" if failed else "complete",
+                "wall_seconds": round(usage.wall_seconds, 3),
+                "cpu_seconds": round(usage.cpu_seconds, 3),
+                "peak_bytes": usage.peak_bytes,
+                "rows": None,
+            }
+        )
+        self._observer.ended(component, usage, failed)
+
+
+def _simulated(
+    config: PipelineConfig, base: Path, observer: local_runner.Observer
+) -> str:
+    """The simulated log of a configuration, made once for each setting of it."""
+    if config.simulate is None:
+        raise UsageError(
+            f"{config.name}: no input; pass --input PATH or set `input:` in the file"
+        )
+    target = base / "input" / _digest(config.simulate)
+    if not target.exists():
+        from data.simulator.writing import write_log
+
+        observer.started("simulate")
+        with local_runner.measured() as usage:
+            write_log(config.simulate, target, "parquet")
+        observer.ended("simulate", usage, failed=False)
+    return str(target)
+
+
+def _digest(config: SimulatorConfig) -> str:
+    """Short stable name of the simulator's settings."""
+    return hashlib.sha256(config.model_dump_json().encode()).hexdigest()[:12]

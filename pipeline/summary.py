@@ -1,0 +1,129 @@
+"""What came out of a run, as one JSON object that every view is made from."""
+
+import json
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from components.evaluation import read_results
+from components.model_gate import VERDICT_FILE
+from components.trainer import TRAINING_FILE
+from data.manifest import MANIFEST_FILE
+from pipeline.config import PipelineConfig
+from pipeline.history import History, NodeRun
+
+# Packages whose version can change a result.
+STACK = ("tfx", "tensorflow", "keras", "apache-beam", "tensorflow-model-analysis")
+
+
+def summarize(
+    config: PipelineConfig,
+    input_base: str,
+    run_id: str,
+    history: History,
+    components: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Gathers the numbers of a run from its artifacts.
+
+    Args:
+        config: the configuration.
+        input_base: where the log was.
+        run_id: id of the run in ML Metadata.
+        history: the database.
+        components: cost of each component, in order; their rows are filled in.
+
+    Returns:
+        The summary; parts that the run did not reach are None.
+    """
+    nodes = {node.component: node for node in history.nodes(run_id)}
+    manifest = _read(nodes, "ClickLogExampleGen", "examples", MANIFEST_FILE)
+    training = _read(nodes, "Trainer", "model_run", TRAINING_FILE)
+    verdict = _read(nodes, "ModelGate", "blessing", VERDICT_FILE)
+    evaluation = _output(nodes, "Evaluator", "evaluation")
+    slices = (
+        [result.to_json() for result in read_results(evaluation)] if evaluation else None
+    )
+    summary = {
+        "run": run_id,
+        "pipeline": config.name,
+        "input": input_base,
+        "data": manifest,
+        "training": training,
+        "slices": slices,
+        "verdict": verdict,
+        "baseline": _baseline(nodes),
+        "model": _output(nodes, "Trainer", "model"),
+        "pushed": _pushed(nodes),
+        "evaluation": evaluation,
+        "components": components,
+        "config": config.model_dump(mode="json"),
+        "stack": {"python": platform.python_version()}
+        | {name: metadata.version(name) for name in STACK},
+    }
+    _fill_rows(summary)
+    return summary
+
+
+def write(folder: Path, summary: dict[str, Any]) -> Path:
+    """Writes a summary as ``<run>.json``, complete or not at all.
+
+    Args:
+        folder: directory of the summaries; made if absent.
+        summary: what ``summarize`` returned.
+
+    Returns:
+        The file.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{summary['run']}.json"
+    aside = target.with_suffix(".part")
+    aside.write_text(json.dumps(summary, indent=1), "utf-8")
+    os.replace(aside, target)
+    return target
+
+
+def _output(nodes: dict[str, NodeRun], component: str, key: str) -> str | None:
+    """URI of an output of a component that completed."""
+    node = nodes.get(component)
+    if node is None or node.state != "complete" or key not in node.outputs:
+        return None
+    return node.outputs[key][0]
+
+
+def _read(nodes: dict[str, NodeRun], component: str, key: str, name: str) -> Any:
+    """A JSON file inside an output artifact, None if it was not made."""
+    uri = _output(nodes, component, key)
+    if uri is None:
+        return None
+    return json.loads(Path(uri, name).read_text("utf-8"))
+
+
+def _baseline(nodes: dict[str, NodeRun]) -> str | None:
+    """URI of the model that the candidate was compared with."""
+    evaluator = nodes.get("Evaluator")
+    return (evaluator.inputs.get("baseline_model") or [None])[0] if evaluator else None
+
+
+def _pushed(nodes: dict[str, NodeRun]) -> str | None:
+    """Version directory that the model was pushed to."""
+    pusher = nodes.get("AtomicPusher")
+    properties = pusher.properties.get("pushed_model", {}) if pusher else {}
+    return properties.get("pushed_destination") if properties.get("pushed") else None
+
+
+def _fill_rows(summary: dict[str, Any]) -> None:
+    """Rows that each component went through."""
+    data, training, slices = (summary[k] for k in ("data", "training", "slices"))
+    total = sum(s["rows"] for s in data["splits"].values()) if data else None
+    train = data["splits"]["train"]["rows"] if data else None
+    rows = {
+        "ClickLogExampleGen": total,
+        "StatisticsGen": total,
+        "Transform": train,
+        "Trainer": training["examples"] if training else None,
+        "Evaluator": slices[0]["rows"] if slices else None,
+    }
+    for component in summary["components"]:
+        component["rows"] = rows.get(component["component"])

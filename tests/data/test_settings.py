@@ -1,0 +1,125 @@
+"""Faults in a configuration are named with their path and the nearest known key."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.dataset import Dataset
+from data.errors import ConfigError
+from data.settings import parse, read_yaml
+
+
+def good() -> dict[str, Any]:
+    """The smallest declaration with a feature of two kinds."""
+    return {
+        "keys": {"label": "click", "user_id": "user"},
+        "split": {"by": "hash", "columns": ["user"]},
+        "features": [
+            {"name": "item", "kind": "categorical", "buckets": 10},
+            {
+                "name": "hist",
+                "kind": "sequence",
+                "vocabulary_of": "item",
+                "max_length": 5,
+            },
+        ],
+    }
+
+
+def fault(content: dict[str, Any]) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse(Dataset, content, "x.yaml")
+    return str(caught.value)
+
+
+def test_bound_names_path_rule_and_value() -> None:
+    content = good()
+    content["features"][0]["buckets"] = 1
+    assert fault(content) == "x.yaml: features[0].buckets: must be >= 2, got 1"
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "hint"),
+    [
+        (("features", 0), "bucket", "buckets"),
+        (("keys",), "usr_id", "user_id"),
+        (("split",), "colums", "columns"),
+        ((), "feature", "features"),
+    ],
+)
+def test_unknown_key_is_refused_with_the_nearest_known_one(
+    place: tuple[Any, ...], key: str, hint: str
+) -> None:
+    content = good()
+    target: Any = content
+    for part in place:
+        target = target[part]
+    target[key] = 1
+    lines = [line for line in fault(content).splitlines() if "unknown key" in line]
+    assert len(lines) == 1
+    assert f"unknown key '{key}'. Did you mean '{hint}'?" in lines[0]
+
+
+def test_unknown_kind_lists_the_kinds_and_the_nearest() -> None:
+    content = good()
+    content["features"][0]["kind"] = "categorial"
+    message = fault(content)
+    assert "features[0].kind: must be one of categorical" in message
+    assert message.endswith("got 'categorial'. Did you mean 'categorical'?")
+
+
+def test_unknown_choice_names_the_nearest() -> None:
+    content = good()
+    content["features"][0]["encoding"] = "hsh"
+    assert "features[0].encoding" in fault(content)
+    assert fault(content).endswith("Did you mean 'hash'?")
+
+
+def test_missing_key_is_named() -> None:
+    content = good()
+    del content["features"][1]["max_length"]
+    assert fault(content) == "x.yaml: features[1].max_length: required, but absent"
+
+
+def test_every_fault_has_a_line_of_its_own() -> None:
+    content = good()
+    content["features"][0]["buckets"] = 0
+    content["features"][1]["max_length"] = 0
+    assert len(fault(content).splitlines()) == 2
+
+
+def test_yaml_faults_name_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("a: 1\nb: [1\n")
+    with pytest.raises(ConfigError, match=r"c\.yaml:3:1: not valid YAML"):
+        read_yaml(path)
+
+
+def test_repeated_key_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("a: 1\na: 2\n")
+    with pytest.raises(ConfigError, match="key 'a' given twice"):
+        read_yaml(path)
+
+
+def test_object_tags_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("a: !!python/object/apply:os.getcwd []\n")
+    with pytest.raises(ConfigError, match="not valid YAML"):
+        read_yaml(path)
+
+
+def test_absent_and_empty_files_say_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such configuration file"):
+        read_yaml(tmp_path / "no.yaml")
+    empty = tmp_path / "e.yaml"
+    empty.write_text("")
+    with pytest.raises(ConfigError, match="mapping at the top, found nothing"):
+        read_yaml(empty)
+
+
+def test_only_true_and_false_are_booleans(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("on: user\nlabels: [yes, no, true, False]\n")
+    assert read_yaml(path) == {"on": "user", "labels": ["yes", "no", True, False]}
