@@ -36,5 +36,6 @@ lock: setup  ## Recompiles the lock files to the newest versions that fit.
 	scripts/lock
 
 clean:  ## Removes .venv, caches and build outputs; runs/ stays.
-	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis \
+	  .import_linter_cache
 	find $(packages) tests -name __pycache__ -type d -prune -exec rm -rf {} +

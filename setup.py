@@ -1,5 +1,7 @@
 """Package definition of tfx-ctr; the exact pins live in ``locks/``."""
 
+from pathlib import Path
+
 from setuptools import find_packages, setup
 
 PACKAGES = ("data", "models", "components", "pipeline")
@@ -8,6 +10,8 @@ setup(
     name="tfx-ctr",
     version="0.1.0",
     description="A production pipeline for click-through-rate prediction on TFX.",
+    long_description=Path(__file__).with_name("README.md").read_text("utf-8"),
+    long_description_content_type="text/markdown",
     license="Apache-2.0",
     license_files=["LICENSE"],
     python_requires=">=3.10,<3.14",

@@ -36,20 +36,20 @@ def run_side(side: str, work: Path) -> list[dict[str, Any]]:
 
     silence()
     from benchmarks.stock_pipeline import create_stock_pipeline
+    from components.example_gen.run import LOCAL_RUNNER
     from pipeline.config import load
     from pipeline.local_runner import (
-        LOCAL_BEAM_ARGS,
         Folders,
         MeasuredDagRunner,
-        Observer,
         sqlite_connection,
     )
+    from pipeline.observer import Silent
     from pipeline.pipeline import Locations, create_pipeline
     from pipeline.run import Recorder
 
     root = Path(tempfile.mkdtemp(dir=work))
     folders = Folders(root)
-    recorder = Recorder(Observer())
+    recorder = Recorder(Silent())
     create = create_pipeline if side == "ours" else create_stock_pipeline
     pipeline = create(
         load(preset="demo"),
@@ -59,7 +59,7 @@ def run_side(side: str, work: Path) -> list[dict[str, Any]]:
             serving=str(folders.serving),
             metadata=sqlite_connection(folders.metadata),
         ),
-        LOCAL_BEAM_ARGS,
+        [LOCAL_RUNNER],
     )
     MeasuredDagRunner(recorder).run(pipeline)
     shards = work / "shards"

@@ -53,9 +53,7 @@ def preprocessing_fn(
     return outputs
 
 
-def _transform(
-    dataset: Dataset, feature: Feature, inputs: dict[str, Any]
-) -> tf.Tensor:
+def _transform(dataset: Dataset, feature: Feature, inputs: dict[str, Any]) -> tf.Tensor:
     """The output of one feature that reads a column."""
     assert not isinstance(feature, Cross)
     column = inputs[feature.source]
@@ -191,7 +189,9 @@ def _ragged(column: Any) -> tf.RaggedTensor:
     if isinstance(column, tf.SparseTensor):
         return tf.RaggedTensor.from_sparse(column)
     if isinstance(column, tf.Tensor):
-        return tf.RaggedTensor.from_tensor(tf.reshape(column, [tf.shape(column)[0], -1]))
+        return tf.RaggedTensor.from_tensor(
+            tf.reshape(column, [tf.shape(column)[0], -1])
+        )
     return column
 
 

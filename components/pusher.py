@@ -61,7 +61,11 @@ def next_version(base: str, now: int) -> int:
     Returns:
         The number of the new version.
     """
-    versions = [int(name.strip("/")) for name in fileio.listdir(base) if name.strip("/").isdigit()]
+    versions = [
+        int(name.strip("/"))
+        for name in fileio.listdir(base)
+        if name.strip("/").isdigit()
+    ]
     return max([now, *(version + 1 for version in versions)])
 
 

@@ -66,9 +66,11 @@ def declare(dataset: Dataset, inferred: schema_pb2.Schema) -> schema_pb2.Schema:
     for column in shard_columns(dataset):
         feature = schema.feature.add()
         feature.CopyFrom(feature_of(column))
-        domain = domains.get(guesses[column.name].domain) if (
-            column.name in guesses and column.dtype == "bytes"
-        ) else None
+        domain = (
+            domains.get(guesses[column.name].domain)
+            if (column.name in guesses and column.dtype == "bytes")
+            else None
+        )
         if domain is not None and column.name != dataset.keys.user_id:
             schema.string_domain.add().CopyFrom(domain)
             feature.domain = domain.name

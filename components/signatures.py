@@ -39,12 +39,12 @@ def export(
         logits = module.model({name: transformed[name] for name in names})
         return {PREDICTION: tf.sigmoid(tf.reshape(logits, [-1]))}  # [B, 1] -> [B]
 
-    @tf.function(
-        input_signature=[tf.TensorSpec([None], tf.string, name="examples")]
-    )
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="examples")])
     def serving_default(examples: tf.Tensor) -> dict[str, tf.Tensor]:
         spec = {c.name: tf.io.VarLenFeature(DTYPES[c.dtype]) for c in columns}
-        return predict(_as_transform_reads(tf.io.parse_example(examples, spec), transform))
+        return predict(
+            _as_transform_reads(tf.io.parse_example(examples, spec), transform)
+        )
 
     @tf.function(input_signature=[_tensor_specs(columns)])
     def named_tensors(tensors: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:

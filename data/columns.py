@@ -60,9 +60,9 @@ def shard_columns(dataset: Dataset) -> tuple[Column, ...]:
         known = columns.setdefault(column.name, column)
         if column.name not in fixed and known.dtype != column.dtype:
             columns[column.name] = known.model_copy(update={"dtype": "bytes"})
-    for name in (keys.request_id, *dataset.carry):
-        if name is not None:
-            columns.setdefault(name, Column(name=name, dtype="bytes"))
+    for carried in (keys.request_id, *dataset.carry):
+        if carried is not None:
+            columns.setdefault(carried, Column(name=carried, dtype="bytes"))
     return tuple(columns.values())
 
 

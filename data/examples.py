@@ -61,8 +61,6 @@ def _entries(name: str, column: pa.Array) -> pa.Array:
     """Map entries ``{key: name, value: Feature}`` of a column; b"" where null."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_fixed_size_list(column.type):
-        column = column.cast(pa.list_(column.type.value_type))
     is_list = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
     kind = _kind(name, column.type.value_type if is_list else column.type)
     payload = _list_payload(column, kind) if is_list else _payload(column, kind)

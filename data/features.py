@@ -5,13 +5,16 @@ from these types. Id 0 of every categorical input means "absent" (and is the pad
 sequences), so known values start at 1.
 """
 
+from itertools import pairwise
 from typing import Annotated, Literal
 
 import pydantic
 
 from data.settings import Settings
 
-Name = Annotated[str, pydantic.StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]*$")]
+Name = Annotated[
+    str, pydantic.StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]*$")
+]
 Encoding = Literal["hash", "vocabulary", "identity"]
 Derived = Literal["hour_of_day", "day_of_week"]
 
@@ -60,7 +63,9 @@ class _Ids(Settings):
 
     @pydantic.model_validator(mode="after")
     def _encoding_fits(self) -> "_Ids":
-        elsewhere = getattr(self, "vocabulary_of", None) or getattr(self, "derive", None)
+        elsewhere = getattr(self, "vocabulary_of", None) or getattr(
+            self, "derive", None
+        )
         if self.encoding != "vocabulary" and self.buckets is None and not elsewhere:
             raise ValueError(f"encoding '{self.encoding}' needs buckets (>= 2)")
         if self.encoding == "vocabulary" and self.buckets is not None:
@@ -78,7 +83,6 @@ class Categorical(_Column, _Ids):
         None,
         description="Compute the id from a unix-seconds column (UTC); Monday is 0.",
     )
-
 
     @property
     def integer(self) -> bool:
@@ -103,7 +107,6 @@ class Sequence(_Column, _Ids):
         None,
         description="Categorical feature whose ids and embedding this list shares.",
     )
-
 
     @property
     def integer(self) -> bool:
@@ -148,7 +151,7 @@ class Numeric(_Column):
         if self.clip is not None and self.clip[0] >= self.clip[1]:
             raise ValueError(f"clip: low must be < high, got {list(self.clip)}")
         edges = self.boundaries or ()
-        if any(a >= b for a, b in zip(edges, edges[1:], strict=False)):
+        if any(a >= b for a, b in pairwise(edges)):
             raise ValueError(f"boundaries must ascend, got {list(edges)}")
         return self
 

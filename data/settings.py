@@ -7,12 +7,13 @@ the nearest known one, and every error carries its path in the file:
 
 import re
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import pydantic
 import yaml
 
-from data.errors import ConfigError, suggest
+from data.errors import ConfigError
+from data.faults import fault_lines
 
 
 class Settings(pydantic.BaseModel):
@@ -66,7 +67,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ConfigError: the file is absent, not UTF-8, not YAML, or no mapping.
     """
     try:
-        content = yaml.load(path.read_text("utf-8"), _Loader)  # noqa: S506
+        content = yaml.load(path.read_text("utf-8"), _Loader)
     except FileNotFoundError:
         raise ConfigError(
             f"{path}: no such configuration file; pass --config FILE or --preset NAME"
@@ -101,119 +102,5 @@ def parse(model: type[SettingsT], content: dict[str, Any], source: str) -> Setti
     try:
         return model.model_validate(content)
     except pydantic.ValidationError as error:
-        faults = error.errors()
-        # A list whose items are all faulty also counts as too short.
-        inner = [f["loc"] for f in faults]
-        own = [
-            fault
-            for fault in faults
-            if not any(len(loc) > len(fault["loc"]) and loc[: len(fault["loc"])] == fault["loc"] for loc in inner)
-        ]
-        lines = [_line(model, fault) for fault in own]
+        lines = fault_lines(model, error.errors())
         raise ConfigError("\n".join(f"{source}: {line}" for line in lines)) from None
-
-
-def _line(model: type[Settings], fault: Any) -> str:
-    """One fault as ``path: rule, got value``."""
-    location = _strip_tags(fault["loc"])
-    where = _path(location)
-    if fault["type"] == "extra_forbidden":
-        known = _known_keys(model, fault["loc"][:-1])
-        name = str(location[-1])
-        hint = suggest(name, known) or (f" Known: {', '.join(known)}." if known else "")
-        return f"{where}: unknown key '{name}'.{hint}"
-    if fault["type"] == "union_tag_not_found":
-        return f"{where}: needs the key {fault['ctx']['discriminator']}"
-    if fault["type"] == "union_tag_invalid":
-        context = fault["ctx"]
-        known = [tag.strip().strip("'") for tag in context["expected_tags"].split(",")]
-        return (
-            f"{where}.{context['discriminator'].strip(chr(39))}: must be one of "
-            f"{', '.join(known)}, got '{context['tag']}'.{suggest(context['tag'], known)}"
-        )
-    if fault["type"] == "missing":
-        return f"{where}: required, but absent"
-    message = fault["msg"]
-    for prefix in ("Value error, ", "Assertion failed, "):
-        message = message.removeprefix(prefix)
-    for text in ("Input should be ", "Value should be "):
-        message = message.replace(text, "must be ")
-    message = message.replace("greater than or equal to", ">=")
-    message = message.replace("less than or equal to", "<=")
-    message = message.replace("greater than", ">").replace("less than", "<")
-    value = fault.get("input")
-    is_scalar = value is None or isinstance(value, (str, int, float, bool))
-    if fault["type"] in {"value_error", "assertion_error"} or not is_scalar:
-        return f"{where}: {message}" if where else message
-    if isinstance(value, str) and fault["type"] in {"literal_error", "enum"}:
-        expected = str(fault.get("ctx", {}).get("expected", "")).replace("'", "")
-        known = [word.strip() for word in expected.replace(" or ", ",").split(",")]
-        return f"{where}: {message}, got '{value}'.{suggest(value, known)}"
-    return f"{where}: {message}, got {value!r}"
-
-
-# Keys that pick the type of a union, and what pydantic then puts into the location.
-_DISCRIMINATORS = ("kind", "by")
-_TAGS = {
-    "categorical": "features",
-    "numeric": "features",
-    "sequence": "features",
-    "vector": "features",
-    "cross": "features",
-    "time": "split",
-    "hash": "split",
-    "given": "split",
-}
-
-
-def _strip_tags(location: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The location without the tags of unions and the names of types."""
-    kept: list[Any] = []
-    for part in location:
-        before = kept[-1] if kept else None
-        is_tag = part in _TAGS and (isinstance(before, int) or before == _TAGS[part])
-        is_type_name = isinstance(part, str) and part[:1].isupper()
-        if not is_tag and not is_type_name:
-            kept.append(part)
-    return tuple(kept)
-
-
-def _path(location: tuple[Any, ...]) -> str:
-    """``('features', 3, 'buckets')`` as ``features[3].buckets``."""
-    text = ""
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
-
-
-def _known_keys(model: type[Settings], location: tuple[Any, ...]) -> list[str]:
-    """Keys that are allowed at a location, found by walking the types."""
-    candidates: list[Any] = [model]
-    for part in location:
-        if isinstance(part, int):
-            continue
-        tagged = [c for c in candidates if _has_tag(c, part)]
-        candidates = tagged or [
-            leaf
-            for candidate in candidates
-            if part in candidate.model_fields
-            for leaf in _leaf_types(candidate.model_fields[part].annotation)
-        ]
-    return sorted({name for c in candidates for name in c.model_fields})
-
-
-def _has_tag(candidate: Any, tag: str) -> bool:
-    """True if the settings type is the one that a union picks for this tag."""
-    fields = candidate.model_fields
-    return any(
-        tag in get_args(fields[name].annotation)
-        for name in _DISCRIMINATORS
-        if name in fields
-    )
-
-
-def _leaf_types(annotation: Any) -> list[Any]:
-    """Settings types inside lists, unions and annotations."""
-    if hasattr(annotation, "model_fields"):
-        return [annotation]
-    return [leaf for part in get_args(annotation) for leaf in _leaf_types(part)]

@@ -14,11 +14,8 @@ from tfx.orchestration.portable import launcher, runtime_parameter_utils
 from tfx.proto.orchestration import pipeline_pb2
 
 from data.errors import CtrError, RunError
+from pipeline.observer import Observer
 from pipeline.usage import Usage, measured
-
-# Beam's default runner would download another engine (Prism) where there is a
-# network; this one is the engine that the tests use.
-LOCAL_BEAM_ARGS = ["--runner=apache_beam.runners.portability.fn_api_runner.FnApiRunner"]
 
 
 @dataclass(frozen=True)
@@ -46,16 +43,6 @@ class Folders:
     def reports(self) -> Path:
         """One JSON file a run."""
         return self.base / "reports"
-
-
-class Observer:
-    """Hears of components as they start and end; does nothing by itself."""
-
-    def started(self, component: str) -> None:
-        """A component begins."""
-
-    def ended(self, component: str, usage: Usage, failed: bool) -> None:
-        """A component ended, well or not."""
 
 
 class MeasuredDagRunner(LocalDagRunner):

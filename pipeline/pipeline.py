@@ -1,19 +1,18 @@
 """The DAG, from click log to pushed model. Reads as its own table of contents."""
 
-
 from dataclasses import dataclass
 
 from tfx.components import Evaluator, StatisticsGen, Trainer, Transform
 from tfx.components.schema_gen.import_schema_gen.component import ImportSchemaGen
+from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.resolver import Resolver
 from tfx.dsl.input_resolution.strategies.latest_blessed_model_strategy import (
     LatestBlessedModelStrategy,
 )
 from tfx.orchestration.pipeline import Pipeline
+from tfx.proto import pusher_pb2, trainer_pb2, transform_pb2
 from tfx.types import standard_artifacts
 from tfx.types.channel import Channel
-from tfx.dsl.components.base.base_node import BaseNode
-from tfx.proto import pusher_pb2, trainer_pb2, transform_pb2
 
 from components.evaluation import eval_config
 from components.example_gen.component import ClickLogExampleGen
@@ -135,9 +134,7 @@ def create_pipeline(
     )
 
 
-def _schema_gen(
-    config: PipelineConfig, statistics: Channel, dataset: str
-) -> BaseNode:
+def _schema_gen(config: PipelineConfig, statistics: Channel, dataset: str) -> BaseNode:
     """The curated schema where one is given, else declared types with inferred domains."""
     if config.schema_file:
         return ImportSchemaGen(schema_file=config.schema_file)

@@ -4,20 +4,22 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from components.example_gen.run import LOCAL_RUNNER
 from data.errors import CtrError, UsageError
 from data.simulator.config import SimulatorConfig
 from pipeline import local_runner, summary
 from pipeline.config import PipelineConfig
 from pipeline.history import History
+from pipeline.observer import Observer
 from pipeline.pipeline import Locations, create_pipeline
-from pipeline.usage import Usage
+from pipeline.usage import Usage, measured
 
 
 def run(
     config: PipelineConfig,
     input_base: str | None,
     root: Path,
-    observer: local_runner.Observer,
+    observer: Observer,
 ) -> dict[str, Any]:
     """Runs the pipeline once and writes its summary.
 
@@ -46,7 +48,7 @@ def run(
     )
     failure: CtrError | None = None
     try:
-        runner.run(create_pipeline(config, locations, local_runner.LOCAL_BEAM_ARGS))
+        runner.run(create_pipeline(config, locations, [LOCAL_RUNNER]))
     except CtrError as error:
         failure = error
     result = summary.summarize(
@@ -59,10 +61,10 @@ def run(
     return result
 
 
-class Recorder(local_runner.Observer):
+class Recorder:
     """Passes events on to an observer and keeps what each component cost."""
 
-    def __init__(self, observer: local_runner.Observer) -> None:
+    def __init__(self, observer: Observer) -> None:
         self._observer = observer
         self.components: list[dict[str, Any]] = []
 
@@ -85,9 +87,7 @@ class Recorder(local_runner.Observer):
         self._observer.ended(component, usage, failed)
 
 
-def _simulated(
-    config: PipelineConfig, base: Path, observer: local_runner.Observer
-) -> str:
+def _simulated(config: PipelineConfig, base: Path, observer: Observer) -> str:
     """The simulated log of a configuration, made once for each setting of it."""
     if config.simulate is None:
         raise UsageError(
@@ -98,7 +98,7 @@ def _simulated(
         from data.simulator.writing import write_log
 
         observer.started("simulate")
-        with local_runner.measured() as usage:
+        with measured() as usage:
             write_log(config.simulate, target, "parquet")
         observer.ended("simulate", usage, failed=False)
     return str(target)

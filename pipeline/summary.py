@@ -43,7 +43,9 @@ def summarize(
     verdict = _read(nodes, "ModelGate", "blessing", VERDICT_FILE)
     evaluation = _output(nodes, "Evaluator", "evaluation")
     slices = (
-        [result.to_json() for result in read_results(evaluation)] if evaluation else None
+        [result.to_json() for result in read_results(evaluation)]
+        if evaluation
+        else None
     )
     summary = {
         "run": run_id,
@@ -103,7 +105,8 @@ def _read(nodes: dict[str, NodeRun], component: str, key: str, name: str) -> Any
 def _baseline(nodes: dict[str, NodeRun]) -> str | None:
     """URI of the model that the candidate was compared with."""
     evaluator = nodes.get("Evaluator")
-    return (evaluator.inputs.get("baseline_model") or [None])[0] if evaluator else None
+    uris = evaluator.inputs.get("baseline_model") if evaluator else None
+    return uris[0] if uris else None
 
 
 def _pushed(nodes: dict[str, NodeRun]) -> str | None:

@@ -162,6 +162,16 @@ def test_no_python_and_no_download_ends_in_one_line_with_a_remedy(tmp_path):
     assert "pyenv install 3.10" in last
 
 
+def test_no_way_to_get_the_installer_is_one_line(tmp_path):
+    # A Debian without python3-venv: Python runs and has neither pip nor ensurepip.
+    python = script(tmp_path / "python3", "exit 1")
+    tools = folder_with(tmp_path, "dirname")
+    result = call(f"venv={tmp_path}; find_uv {python}", PATH=tools)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert "apt-get install python3-venv" in line
+
+
 @pytest.fixture
 def finished(tmp_path):
     """A copy of the project whose environment looks complete."""

@@ -83,11 +83,24 @@ def to_list(
 
 def _plain(values: pa.Array) -> pa.Array:
     """Lists with 32-bit offsets that start at 0, nulls covering no values."""
-    kind = values.type
-    if pa.types.is_fixed_size_list(kind) or pa.types.is_large_list(kind):
-        values = values.cast(pa.list_(kind.value_type))
-    rows = np.arange(len(values))
-    return values.take(pa.array(rows)) if len(values) else values
+    if pa.types.is_fixed_size_list(values.type):
+        return _from_fixed_size(values)
+    if pa.types.is_large_list(values.type):
+        values = values.cast(pa.list_(values.type.value_type))
+    return values.take(pa.array(np.arange(len(values))))
+
+
+def _from_fixed_size(values: pa.Array) -> pa.Array:
+    """Lists of a fixed size as lists of any; Arrow 10 has no cast for it."""
+    size = values.type.list_size
+    present = mask(values.is_valid())
+    rows = np.flatnonzero(present) + values.offset
+    items = values.values.take(
+        pa.array((rows[:, None] * size + np.arange(size)).reshape(-1))
+    )
+    ends = np.concatenate([[0], np.cumsum(present * size)]).astype(np.int32)
+    marked = pa.array(ends, mask=np.append(~present, False))
+    return pa.ListArray.from_arrays(marked, items)
 
 
 def _lengths(lists: pa.Array) -> Ints:

@@ -36,8 +36,11 @@ def to_text(values: pa.Array, column: str) -> pa.Array:
         return text
     if pa.types.is_boolean(kind):
         return values.cast(pa.int8()).cast(pa.string()).cast(pa.binary())
-    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
+    if pa.types.is_integer(kind):
         return values.cast(pa.string()).cast(pa.binary())
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        whole = [None if v is None else b"%d" % int(v) for v in values.to_pylist()]
+        return pa.array(whole, pa.binary())
     remedy = (
         "ids are never floats (they lose digits above 2^53): write integers or text"
         if pa.types.is_floating(kind)

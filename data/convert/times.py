@@ -1,6 +1,7 @@
 """Times of impression as unix seconds, UTC."""
 
 import datetime
+import math
 import re
 from collections.abc import Callable
 
@@ -19,7 +20,7 @@ _ISO = re.compile(
     rb"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)?"
     rb"\s*(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?)?"
 )
-_NUMBER = rb"^[+-]?[0-9]+(\.[0-9]*)?$"
+_NUMBER = r"^[+-]?[0-9]+(\.[0-9]*)?$"
 _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 
 
@@ -47,10 +48,10 @@ def to_seconds(values: pa.Array, column: str, form: str) -> Converted:
         return _from_numbers(values, column, 1000 if form == "unix_ms" else 1)
     text = to_text(values, column)
     if form == "auto":
-        numeric = mask(pc.match_substring_regex(text, pattern=_NUMBER.decode()))
-        if numeric.any() and (numeric | ~mask(text.is_valid())).all():
+        numeric = pc.match_substring_regex(text, pattern=_NUMBER)
+        if pc.all(numeric).as_py():
             return _from_numbers(text, column, 1)
-    parse = _iso if form in {"auto", "iso"} else _by_pattern(form)
+    parse = {"auto": _number_or_iso, "iso": _iso}.get(form) or _by_pattern(form)
     coded = text.dictionary_encode()
     distinct = [parse(value) for value in coded.dictionary.to_pylist()]
     seconds = pa.array(distinct, pa.int64()).take(coded.indices)
@@ -92,6 +93,13 @@ def _checked(
     )
     assert isinstance(faults, tuple)
     return Converted(pa.array(whole, pa.int64(), mask=~present | out), (*faults, *more))
+
+
+def _number_or_iso(value: bytes | None) -> int | None:
+    """Unix seconds written as a number or as an ISO 8601 time."""
+    if value is not None and re.match(_NUMBER.encode(), value):
+        return math.floor(float(value))
+    return _iso(value)
 
 
 def _iso(value: bytes | None) -> int | None:

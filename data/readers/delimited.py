@@ -9,12 +9,15 @@ import pyarrow as pa
 import pyarrow.csv
 
 from data.arrays import Ints
+from data.errors import DataError
 from data.readers.batch import BadRow, RawBatch
 from data.readers.blocks import BLOCK_BYTES, text_blocks
 from data.readers.header import read_header
 from data.readers.split_fields import Rows, split_rows
 
 _STRAY_RETURN = re.compile(rb"\r(?!\n)")
+# Past any row; a file of other content has no line ends at all.
+MAX_LINE_BYTES = 64 << 20
 _QUOTE_BYTE = ord('"')
 
 
@@ -67,6 +70,10 @@ def read_delimited(
             names, used, line = header
             data = data[used:]
         whole = data if final else data[: data.rfind(b"\n") + 1]
+        if not whole and len(data) > MAX_LINE_BYTES:
+            raise DataError(
+                f"{file}: line {line}: no line end in {len(data)} bytes; is it text?"
+            )
         columns = list(names) if wanted is None else list(wanted)
         batch, used, line = _parse(
             whole, names, columns, dialect, first_line=line, final=final, file=file

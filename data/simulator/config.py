@@ -49,12 +49,12 @@ class SimulatorConfig:
     days: int = 8
     seed: int = 0
     history_length: int = 20
-    click_rate: float = 0.05
+    click_rate: float = 0.055
     user_std: float = 0.5
-    item_std: float = 0.28
-    position_std: float = 0.3
-    cross_std: float = 0.4
-    taste_std: float = 0.62
+    item_std: float = 0.3
+    position_std: float = 0.33
+    cross_std: float = 0.45
+    taste_std: float = 0.65
 
     def __post_init__(self) -> None:
         """Checks every value.

@@ -49,7 +49,7 @@ SCHEMA = pa.schema(
 _BATCH_ROWS = 65_536
 # A click before the log: the one of so many items shown that the user liked most, with
 # liking = taste / taste_std + noise.
-_SHOWN = 6
+_SHOWN = 8
 _CHOICE_NOISE = 0.5
 _SEED_USERS = 50_000
 

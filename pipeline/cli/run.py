@@ -1,18 +1,16 @@
 """``ctr run``: the whole DAG on this machine."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.status import Status
 
 from data.errors import RunError
 from pipeline.cli.options import config_options
+from pipeline.cli.progress import RunProgress
 from pipeline.cli.tables import component_table, data_line, slice_table, verdict_lines
-from pipeline.usage import Usage
 
 
 @click.command()
@@ -44,7 +42,7 @@ def run(
 
     settings = load(config, preset)
     console = Console(stderr=True)
-    with Progress(console) as progress:
+    with RunProgress(console) as progress:
         progress.started("start-up")
         if not verbose:
             from pipeline.cli.quiet import silence
@@ -60,50 +58,6 @@ def run(
         show(result, Console())
     if not result["verdict"]["blessed"]:
         raise RunError("the model is not blessed, so it was not pushed; reasons above")
-
-
-class Progress:
-    """One line a component: a spinner while it runs, its cost when it ended."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._status: Status | None = None
-        self._start = time.perf_counter()
-
-    def __enter__(self) -> "Progress":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop()
-
-    def note(self, text: str) -> None:
-        """Prints a line of its own."""
-        self._stop()
-        self._console.print(text, highlight=False)
-
-    def started(self, component: str) -> None:
-        """Shows which component runs, and since when in the run."""
-        self._stop()
-        elapsed = time.perf_counter() - self._start
-        text = f"{component} (from {elapsed:.0f} s)"
-        if self._console.is_terminal:
-            self._status = self._console.status(text)
-            self._status.start()
-
-    def ended(self, component: str, usage: Usage, failed: bool) -> None:
-        """Prints what the component cost."""
-        self._stop()
-        mark = "[red]failed[/red]" if failed else "[green]done[/green]"
-        self._console.print(
-            f"  {component:<24} {mark}  {usage.wall_seconds:7.1f} s wall "
-            f"{usage.cpu_seconds:7.1f} s CPU {usage.peak_bytes / 2**20:7.0f} MiB",
-            highlight=False,
-        )
-
-    def _stop(self) -> None:
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
 
 
 def show(result: dict[str, Any], console: Console) -> None:

@@ -27,7 +27,11 @@ def slice_table(slices: list[dict[str, Any]]) -> Table:
         if with_delta and name != "pcop":
             table.add_column(f"Δ {name}", justify="right")
     for entry in slices:
-        cells = [slice_name(entry["slice"]), f"{entry['rows']:,}", f"{entry['users']:,}"]
+        cells = [
+            slice_name(entry["slice"]),
+            f"{entry['rows']:,}",
+            f"{entry['users']:,}",
+        ]
         for name in METRICS:
             cells.append(number(entry["metrics"].get(name)))
             if with_delta and name != "pcop":

@@ -60,13 +60,16 @@ def save(rows: Any, path: str) -> None:
 def rows_of(name: str, values: list[Any]) -> list[dict[str, Any]]:
     """One row a value; the weight numbers the rows so that order can be restored."""
     return [
-        {"w": float(i + 1)} | ({} if v is None else {name: v if isinstance(v, list) else [v]})
+        {"w": float(i + 1)}
+        | ({} if v is None else {name: v if isinstance(v, list) else [v]})
         for i, v in enumerate(values)
     ]
 
 
 def column(name: str, out: list[dict]) -> list[Any]:
-    return [row[name].tolist() if hasattr(row[name], "tolist") else row[name] for row in out]
+    return [
+        row[name].tolist() if hasattr(row[name], "tolist") else row[name] for row in out
+    ]
 
 
 def test_keys_pass_through_under_reserved_names() -> None:
@@ -94,7 +97,14 @@ def test_vocabulary_orders_by_count_and_sends_rare_values_to_oov() -> None:
     # x three times, y twice, z once. min_count 2 keeps x (id 1) and y (id 2); the one
     # out-of-vocabulary bucket is id 3.
     out = transform(
-        [{"name": "a", "kind": "categorical", "encoding": "vocabulary", "min_count": 2}],
+        [
+            {
+                "name": "a",
+                "kind": "categorical",
+                "encoding": "vocabulary",
+                "min_count": 2,
+            }
+        ],
         rows_of("a", [b"x", b"y", b"x", b"z", b"x", b"y", None]),
     )
     assert column("a", out) == [1, 2, 1, 3, 1, 2, 0]
@@ -169,9 +179,7 @@ def test_numeric_steps_run_in_the_stated_order() -> None:
 
 def test_z_score_uses_mean_and_population_deviation() -> None:
     # mean 2, variance ((1-2)^2 + 0 + (3-2)^2) / 3 = 2/3
-    out = transform(
-        [{"name": "n", "kind": "numeric"}], rows_of("n", [1.0, 2.0, 3.0])
-    )
+    out = transform([{"name": "n", "kind": "numeric"}], rows_of("n", [1.0, 2.0, 3.0]))
     deviation = math.sqrt(2 / 3)
     expected = [-1 / deviation, 0.0, 1 / deviation]
     assert column("n", out) == pytest.approx(expected, abs=1e-6)
@@ -231,8 +239,18 @@ def test_hour_and_weekday_come_from_unix_seconds() -> None:
     # Friday 01:00.
     out = transform(
         [
-            {"name": "h", "kind": "categorical", "column": "ts", "derive": "hour_of_day"},
-            {"name": "d", "kind": "categorical", "column": "ts", "derive": "day_of_week"},
+            {
+                "name": "h",
+                "kind": "categorical",
+                "column": "ts",
+                "derive": "hour_of_day",
+            },
+            {
+                "name": "d",
+                "kind": "categorical",
+                "column": "ts",
+                "derive": "day_of_week",
+            },
         ],
         [{"w": 1.0, "ts": 0}, {"w": 2.0, "ts": 90_000}],
     )

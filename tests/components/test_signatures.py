@@ -1,6 +1,5 @@
 """The exported model predicts the same from tf.Example rows and from named tensors."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Any:
         if name in shapes:
             value = keras.ops.sum(value, axis=1)
         # The hashed user id is large; a tenth keeps the sigmoid away from 1.
-        parts.append(keras.ops.reshape(value, (-1, 1)) * (0.01 if name == "user" else 0.1))
+        parts.append(
+            keras.ops.reshape(value, (-1, 1)) * (0.01 if name == "user" else 0.1)
+        )
     model = keras.Model(inputs, keras.layers.Add()(parts))
     export(
         model,
@@ -129,9 +130,7 @@ def test_prediction_is_the_sigmoid_of_the_transformed_inputs(exported: Any) -> N
     import tensorflow as tf
 
     b, c = (np.log(p / (1 - p)) for p in predict(exported, ROWS)[1:])
-    users = [
-        int(tf.strings.to_hash_bucket_fast([u], 50)[0]) + 1 for u in (b"b", b"c")
-    ]
+    users = [int(tf.strings.to_hash_bucket_fast([u], 50)[0]) + 1 for u in (b"b", b"c")]
     z_b, z_c = ((price - 4 / 3) / np.sqrt(14 / 9) for price in (3, 0))
     rest = b - c - 0.01 * (users[0] - users[1]) - 0.1 * (z_b - z_c)
     item_ids = [0.1 * (item + 3 + 3) for item in (1, 2)]  # item y, hist, slot 2 -> 3

@@ -31,11 +31,26 @@ ITEM = {"name": "item", "kind": "categorical", "buckets": 10}
         ([ITEM, ITEM], "'item' declared twice"),
         ([{"name": "a", "kind": "categorical"}], r"needs buckets \(>= 2\)"),
         (
-            [{"name": "a", "kind": "categorical", "encoding": "vocabulary", "buckets": 5}],
+            [
+                {
+                    "name": "a",
+                    "kind": "categorical",
+                    "encoding": "vocabulary",
+                    "buckets": 5,
+                }
+            ],
             "takes max_size and min_count, not buckets",
         ),
         (
-            [ITEM, {"name": "c", "kind": "cross", "features": ["item", "itm"], "buckets": 5}],
+            [
+                ITEM,
+                {
+                    "name": "c",
+                    "kind": "cross",
+                    "features": ["item", "itm"],
+                    "buckets": 5,
+                },
+            ],
             r"features\[1\]\.features: no categorical feature 'itm'\. Did you mean 'item'",
         ),
         ([{"name": "a", "kind": "numeric", "clip": [2, 1]}], "low must be < high"),
@@ -83,8 +98,18 @@ def test_shard_columns_hold_keys_features_and_carried_columns_once() -> None:
             ITEM,
             {"name": "again", "kind": "categorical", "column": "item", "buckets": 5},
             {"name": "price", "kind": "numeric"},
-            {"name": "slot", "kind": "categorical", "encoding": "identity", "buckets": 3},
-            {"name": "hist", "kind": "sequence", "vocabulary_of": "item", "max_length": 2},
+            {
+                "name": "slot",
+                "kind": "categorical",
+                "encoding": "identity",
+                "buckets": 3,
+            },
+            {
+                "name": "hist",
+                "kind": "sequence",
+                "vocabulary_of": "item",
+                "max_length": 2,
+            },
             {"name": "image", "kind": "vector", "length": 8},
             {"name": "user_id", "kind": "categorical", "column": "user", "buckets": 9},
         ],
@@ -110,9 +135,24 @@ def test_column_read_as_two_types_is_kept_as_text() -> None:
 def test_model_inputs_count_id_zero_and_share_tables() -> None:
     dataset = declare(
         [
-            {"name": "item", "kind": "categorical", "encoding": "vocabulary", "oov_buckets": 2},
-            {"name": "hist", "kind": "sequence", "vocabulary_of": "item", "max_length": 4},
-            {"name": "hour", "kind": "categorical", "column": "ts", "derive": "hour_of_day"},
+            {
+                "name": "item",
+                "kind": "categorical",
+                "encoding": "vocabulary",
+                "oov_buckets": 2,
+            },
+            {
+                "name": "hist",
+                "kind": "sequence",
+                "vocabulary_of": "item",
+                "max_length": 4,
+            },
+            {
+                "name": "hour",
+                "kind": "categorical",
+                "column": "ts",
+                "derive": "hour_of_day",
+            },
             {"name": "age", "kind": "numeric", "boundaries": [18, 30]},
             {"name": "price", "kind": "numeric"},
             {"name": "image", "kind": "vector", "length": 8},

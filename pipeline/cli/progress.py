@@ -1,0 +1,62 @@
+"""Progress of a run on the terminal: what runs, since when, and what it cost."""
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from pipeline.usage import Usage
+
+
+class RunProgress:
+    """A spinner with the elapsed time while a component runs, a line when it ended.
+
+    Where the console is no terminal only the lines are printed.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live: Progress | None = None
+
+    def __enter__(self) -> "RunProgress":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    def note(self, text: str) -> None:
+        """Prints a line of its own."""
+        self._stop()
+        self._console.print(text, highlight=False)
+
+    def started(self, component: str) -> None:
+        """Shows which component runs."""
+        self._stop()
+        if self._console.is_terminal:
+            columns = SpinnerColumn(), TextColumn("{task.description}")
+            self._live = Progress(
+                *columns, TimeElapsedColumn(), console=self._console, transient=True
+            )
+            self._live.add_task(component, total=None)
+            self._live.start()
+
+    def ended(self, component: str, usage: Usage, failed: bool) -> None:
+        """Prints what the component cost."""
+        self._stop()
+        mark = "[red]failed[/red]" if failed else "[green]done[/green]"
+        self._console.print(
+            f"  {component:<24} {mark}  {usage.wall_seconds:7.1f} s wall "
+            f"{usage.cpu_seconds:7.1f} s CPU {usage.peak_bytes / 2**20:7.0f} MiB",
+            highlight=False,
+        )
+
+    def _stop(self) -> None:
+        """Takes the spinner away."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None

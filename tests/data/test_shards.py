@@ -1,0 +1,127 @@
+"""Shards are complete, equal for equal rows, and every damage is reported."""
+
+import gzip
+import json
+import random
+import zlib
+
+import google_crc32c
+import pytest
+
+from data.errors import DataError
+from data.manifest import Manifest, make_split, read_manifest, write_manifest
+from data.records import frame_all
+from data.shards import ShardWriter, verify_manifest, verify_shard
+
+ROWS = [f"row {i}".encode() for i in range(200)]
+
+
+def write(folder, name="Split-train/part.gz", rows=ROWS):
+    with ShardWriter(str(folder), name) as writer:
+        writer.write(frame_all(rows[:50]), 50, 3)
+        writer.write(frame_all(rows[50:]), len(rows) - 50, 4)
+        return writer.close()
+
+
+def with_manifest(folder):
+    shard = write(folder)
+    write_manifest(
+        str(folder),
+        Manifest(
+            rows_read=200,
+            rows_written=200,
+            rows_quarantined=0,
+            splits={"train": make_split([shard], None)},
+        ),
+    )
+    return folder / shard.file
+
+
+def test_writer_counts_what_it_wrote(tmp_path):
+    shard = write(tmp_path)
+    payload = frame_all(ROWS)
+    assert (shard.rows, shard.clicks) == (200, 7)
+    assert shard.payload_bytes == len(payload)
+    assert shard.crc32c == google_crc32c.value(payload)
+    data = (tmp_path / shard.file).read_bytes()
+    assert shard.bytes == len(data)
+    assert zlib.decompress(data, 31) == payload
+
+
+def test_equal_rows_give_equal_bytes(tmp_path):
+    first, second = write(tmp_path / "a"), write(tmp_path / "b")
+    assert first == second
+    assert (tmp_path / "a" / first.file).read_bytes() == (
+        tmp_path / "b" / second.file
+    ).read_bytes()
+
+
+def test_unfinished_shard_has_no_name(tmp_path):
+    with ShardWriter(str(tmp_path), "Split-train/part.gz") as writer:
+        writer.write(frame_all(ROWS), 200, 0)
+    assert not (tmp_path / "Split-train").exists()
+
+
+def test_whole_shard_passes(tmp_path):
+    shard = write(tmp_path)
+    content = verify_shard(str(tmp_path / shard.file))
+    assert (content.rows, content.crc32c) == (200, shard.crc32c)
+
+
+def test_no_cut_passes(tmp_path):
+    data = (tmp_path / write(tmp_path).file).read_bytes()
+    path = tmp_path / "cut.gz"
+    for cut in range(1, len(data)):
+        path.write_bytes(data[:cut])
+        with pytest.raises(DataError, match=r"cut\.gz"):
+            verify_shard(str(path))
+
+
+def test_no_flipped_byte_passes_unless_the_rows_are_the_same(tmp_path):
+    shard = write(tmp_path)
+    data = (tmp_path / shard.file).read_bytes()
+    path = tmp_path / "flip.gz"
+    chance = random.Random(0)
+    for _ in range(500):
+        damaged = bytearray(data)
+        damaged[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        path.write_bytes(bytes(damaged))
+        try:
+            content = verify_shard(str(path))
+        except DataError:
+            continue
+        assert (content.rows, content.crc32c) == (shard.rows, shard.crc32c)
+
+
+def test_manifest_comes_back(tmp_path):
+    with_manifest(tmp_path)
+    manifest = read_manifest(str(tmp_path))
+    assert manifest.splits["train"].rows == 200
+    assert manifest.splits["train"].clicks == 7
+
+
+def test_damaged_manifest_is_named(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"rows_read": "many"}')
+    with pytest.raises(DataError, match=r"manifest\.json: damaged at"):
+        read_manifest(str(tmp_path))
+    with pytest.raises(DataError, match="no manifest"):
+        read_manifest(str(tmp_path / "elsewhere"))
+
+
+def test_shards_are_judged_by_the_manifest(tmp_path):
+    path = with_manifest(tmp_path)
+    assert list(verify_manifest(str(tmp_path))) == [("Split-train/part.gz", None)]
+    (tmp_path / "Split-train" / "stray").write_text("x")
+    fewer = gzip.compress(frame_all(ROWS[:-1]))
+    path.write_bytes(fewer)  # whole, but not what was written
+    faults = dict(verify_manifest(str(tmp_path)))
+    assert faults["Split-train/part.gz"] == "rows 199 found, 200 in manifest.json"
+    assert faults["Split-train/stray"] == "not listed in manifest.json"
+    path.unlink()
+    assert dict(verify_manifest(str(tmp_path)))["Split-train/part.gz"] == "absent"
+
+
+def test_manifest_is_plain_json(tmp_path):
+    with_manifest(tmp_path)
+    content = json.loads((tmp_path / "manifest.json").read_text())
+    assert content["splits"]["train"]["shards"][0]["rows"] == 200

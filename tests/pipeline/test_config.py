@@ -1,0 +1,84 @@
+"""A pipeline's file: presets load, paths are relative to it, faults are named."""
+
+from pathlib import Path
+
+import pytest
+
+from data.errors import ConfigError
+from pipeline.config import PipelineConfig, load, preset_names
+
+MINIMAL = """
+name: mine
+data:
+  keys: {label: click, user_id: user}
+  split: {by: hash, columns: [user]}
+  features:
+    - {name: item, kind: categorical, buckets: 10}
+"""
+
+
+def write(folder: Path, extra: str = "") -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(MINIMAL + extra)
+    return path
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_loads_and_has_gates(name: str) -> None:
+    config = load(preset=name)
+    assert config.evaluate.gates.overall, "a model without gates is never blessed"
+
+
+def test_defaults_fill_what_a_file_leaves_out(tmp_path: Path) -> None:
+    config = load(config=write(tmp_path))
+    assert (config.model.name, config.train.epochs) == ("dcn_v2", 1)
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    config = load(config=write(tmp_path, "input: logs\nschema: my/schema.pbtxt\n"))
+    assert config.input == str(tmp_path / "logs")
+    assert config.schema_file == str(tmp_path / "my/schema.pbtxt")
+
+
+def test_remote_paths_stay_as_they_are(tmp_path: Path) -> None:
+    config = load(config=write(tmp_path, "input: gs://bucket/logs\n"))
+    assert config.input == "gs://bucket/logs"
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ("model: {name: dnc_v2}\n", "model.name: unknown model 'dnc_v2'.*'dcn_v2'"),
+        (
+            "evaluate: {slices: [[itm]]}\n",
+            r"evaluate.slices\[0\]: no column 'itm'.*'item'",
+        ),
+        ("trian: {epochs: 2}\n", "unknown key 'trian'. Did you mean 'train'"),
+        ("train: {epochs: 0}\n", "train.epochs: must be >= 1, got 0"),
+        (
+            "evaluate: {gates: {overall: {guac: {min: 0.5}}}}\n",
+            "unknown metric 'guac'.*'gauc'",
+        ),
+    ],
+)
+def test_faults_name_place_and_remedy(tmp_path: Path, extra: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load(config=write(tmp_path, extra))
+
+
+def test_unknown_preset_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match=r"unknown preset 'movielns'.*'movielens'"):
+        load(preset="movielns")
+
+
+def test_one_source_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="either --config FILE or --preset NAME"):
+        load()
+    with pytest.raises(ConfigError, match="either --config FILE or --preset NAME"):
+        load(config=write(tmp_path), preset="demo")
+
+
+def test_json_schema_describes_the_file() -> None:
+    schema = PipelineConfig.model_json_schema()
+    assert set(schema["required"]) == {"name", "data"}
+    assert schema["additionalProperties"] is False

@@ -1,0 +1,94 @@
+"""``ctr ingest`` and ``ctr verify`` as a user calls them."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from data.errors import RunError, UsageError
+from pipeline.cli.ingest import complete_or_absent, ingest
+from pipeline.cli.verify import verify
+
+CONFIG = """
+name: test
+data:
+  keys: {label: click, user_id: user}
+  split: {by: hash, columns: [user]}
+  features: [{kind: categorical, name: item, buckets: 10}]
+"""
+
+
+def call(command, *arguments):
+    return CliRunner().invoke(command, list(map(str, arguments)))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    rows = "".join(f"u{i},{i},{i % 2}\n" for i in range(100))
+    (tmp_path / "log.csv").write_text("user,item,click\n" + rows)
+    return tmp_path
+
+
+def arguments(folder, output="out"):
+    return [
+        "--config", folder / "config.yaml", "--input", folder / "log.csv",
+        "--output", folder / output,
+    ]  # fmt: skip
+
+
+@pytest.mark.engine
+def test_ingest_then_verify(folder):
+    result = call(ingest, *arguments(folder), "--shards", 3, "--json")
+    assert result.exception is None
+    told = json.loads(result.stdout)
+    assert (told["rows_read"], told["rows_written"]) == (100, 100)
+    assert told["splits"]["train"]["shards"] == 3
+    shards = sorted((folder / "out" / "Split-train").iterdir())
+    checked = call(verify, folder / "out", "--json")
+    assert json.loads(checked.stdout) == {"good": 5, "bad": []}
+    shards[1].write_bytes(shards[1].read_bytes()[:-1])
+    checked = call(verify, folder / "out")
+    assert isinstance(checked.exception, RunError)
+    assert "data_tfrecord-00001-of-00003.gz: no end marker" in checked.stdout
+    assert "4 good, 1 bad" in checked.stdout
+    again = call(ingest, *arguments(folder))
+    assert isinstance(again.exception, UsageError)
+    assert "not empty" in str(again.exception)
+
+
+@pytest.mark.engine
+def test_table_and_a_failure_that_leaves_nothing(folder):
+    result = call(ingest, *arguments(folder))
+    assert "rows read 100, written 100, quarantined 0" in result.stdout
+    (folder / "log.csv").write_text("user,item,click\nu1,1,7\n")
+    failed = call(ingest, *arguments(folder, "bad"))
+    assert "column 'click': must be 0 or 1, got '7'" in str(failed.exception)
+    assert sorted(p.name for p in folder.iterdir()) == ["config.yaml", "log.csv", "out"]
+
+
+def test_a_log_must_be_named(folder):
+    result = call(ingest, *arguments(folder)[:2], "--output", folder / "out")
+    assert isinstance(result.exception, UsageError)
+
+
+def test_output_appears_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "new"
+    with complete_or_absent(str(target)) as scratch:
+        assert not target.exists()
+        (tmp_path / scratch / "file").write_text("x")
+    assert (target / "file").read_text() == "x"
+    with pytest.raises(KeyError), complete_or_absent(str(tmp_path / "other")):
+        raise KeyError
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_verify_single_files(tmp_path):
+    (tmp_path / "a.tfrecord").write_bytes(b"placeholder")
+    (tmp_path / "_SUCCESS").write_text("")
+    result = call(verify, tmp_path)
+    assert (
+        "a.tfrecord: record 0 (from 0) at offset 0: cut after 11 bytes" in result.stdout
+    )
+    assert "0 good, 1 bad" in result.stdout
+    assert isinstance(call(verify, tmp_path / "none").exception, UsageError)
