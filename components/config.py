@@ -17,6 +17,13 @@ class TrainConfig(Settings):
     batch_size: int = pydantic.Field(1024, ge=1)
     optimizer: Literal["adam", "adagrad", "sgd"] = "adam"
     learning_rate: float = pydantic.Field(0.001, gt=0)
+    # 1: a single epoch, the usual case of click logs, has nothing to decay.
+    learning_rate_decay: float = pydantic.Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="Factor on the learning rate after each epoch.",
+    )
     seed: int = 0
     # Rows shuffled together after shards were shuffled; two million rows of a dozen
     # ids are about 200 MB.

@@ -3,7 +3,7 @@
 TFX imports ``preprocessing_fn`` by path. The graph it builds is saved with the model,
 so training and serving cannot differ.
 
-Shape legend: B rows of a batch, L ids of a padded list, N floats of a vector.
+Shape legend: B rows of a batch.
 """
 
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 import tensorflow_transform as tft
 
+from components.tensors import as_sparse, padded, scalar
 from data.dataset import Dataset
 from data.features import Categorical, Cross, Feature, Numeric, Sequence, Vector
 from data.inputs import DERIVED_SIZES
@@ -41,9 +42,9 @@ def preprocessing_fn(
     """
     dataset = Dataset.model_validate_json(custom_config["dataset"])
     keys = dataset.keys
-    outputs = {LABEL: _scalar(inputs[keys.label_name], 0)}
+    outputs = {LABEL: scalar(inputs[keys.label_name], 0)}
     if keys.weight:
-        outputs[WEIGHT] = _scalar(inputs[keys.weight], 0.0)
+        outputs[WEIGHT] = scalar(inputs[keys.weight], 0.0)
     for feature in dataset.features:
         if not isinstance(feature, Cross):
             outputs[feature.name] = _transform(dataset, feature, inputs)
@@ -60,17 +61,17 @@ def _transform(dataset: Dataset, feature: Feature, inputs: dict[str, Any]) -> tf
     if isinstance(feature, Numeric):
         return _numeric(feature, column)
     if isinstance(feature, Vector):
-        return _padded(column, feature.length, "first")
+        return padded(as_sparse(column), feature.length, "first")
     if isinstance(feature, Sequence):
         owner: Feature = feature
         if feature.vocabulary_of:
             owner = dataset.feature(feature.vocabulary_of)
-        ragged = _ragged(column)
-        values = _ids(owner, ragged.values, inputs)
-        return _padded(ragged.with_values(values), feature.max_length, feature.keep)
+        lists = as_sparse(column)
+        ids = lists.with_values(_ids(owner, lists.values, inputs))
+        return padded(ids, feature.max_length, feature.keep)
     if feature.derive:
         return _derived(feature.derive, column)
-    return _ids(feature, _text(_scalar(column, _absent(column))), inputs)
+    return _ids(feature, _text(scalar(column, _absent(column))), inputs)
 
 
 def _ids(feature: Feature, values: tf.Tensor, inputs: dict[str, Any]) -> tf.Tensor:
@@ -104,9 +105,9 @@ def _vocabulary(feature: Categorical | Sequence, inputs: dict[str, Any]) -> tf.T
     """
     column = inputs[feature.source]
     if isinstance(feature, Sequence):
-        values = _ragged(column).values
+        values = as_sparse(column).values
     else:
-        values = _scalar(column, _absent(column))
+        values = scalar(column, _absent(column))
     return tft.vocabulary(
         _text(values),
         top_k=feature.max_size,
@@ -118,7 +119,7 @@ def _vocabulary(feature: Categorical | Sequence, inputs: dict[str, Any]) -> tf.T
 
 def _numeric(feature: Numeric, column: Any) -> tf.Tensor:
     """One number a row, or its bucket from 1."""
-    values = _scalar(column, _absent(column))
+    values = scalar(column, _absent(column))
     if values.dtype == tf.string:
         empty = tf.equal(values, "")
         values = tf.strings.to_number(tf.where(empty, "nan", values), tf.float32)
@@ -139,7 +140,7 @@ def _numeric(feature: Numeric, column: Any) -> tf.Tensor:
 
 def _derived(name: str, column: Any) -> tf.Tensor:
     """Hour of the day or day of the week of unix seconds, UTC, from 1."""
-    seconds = _scalar(column, tf.constant(-1, tf.int64))
+    seconds = scalar(column, tf.constant(-1, tf.int64))
     if name == "hour_of_day":
         part = seconds // SECONDS_PER_HOUR
     else:
@@ -173,31 +174,3 @@ def _text(values: tf.Tensor) -> tf.Tensor:
         return values
     absent = tf.equal(values, values.dtype.min)
     return tf.where(absent, "", tf.strings.as_string(values))
-
-
-def _scalar(column: Any, default: Any) -> tf.Tensor:
-    """The first value of each row, [B]; the default where there is none."""
-    if isinstance(column, tf.Tensor):
-        return tf.reshape(column, [-1])  # [B] or [B, 1] -> [B]
-    first = _ragged(column)[:, :1]
-    default = tf.cast(default, first.dtype) if first.dtype != tf.string else default
-    return tf.reshape(first.to_tensor(default, shape=[None, 1]), [-1])
-
-
-def _ragged(column: Any) -> tf.RaggedTensor:
-    """A list column as ragged [B, ?]."""
-    if isinstance(column, tf.SparseTensor):
-        return tf.RaggedTensor.from_sparse(column)
-    if isinstance(column, tf.Tensor):
-        return tf.RaggedTensor.from_tensor(
-            tf.reshape(column, [tf.shape(column)[0], -1])
-        )
-    return column
-
-
-def _padded(column: Any, length: int, keep: str) -> tf.Tensor:
-    """A list column cut and padded with 0 to [B, length]."""
-    ragged = _ragged(column)
-    ragged = ragged[:, -length:] if keep == "last" else ragged[:, :length]
-    dense = ragged.to_tensor(shape=[None, length])
-    return tf.ensure_shape(dense, [None, length])

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 import tensorflow_transform as tft
 
+from components.tensors import as_sparse, scalar
 from data.columns import Column, shard_columns
 from data.dataset import Dataset
 from data.features import Cross
@@ -73,11 +74,9 @@ def _tensor_specs(columns: tuple[Column, ...]) -> dict[str, tf.TensorSpec]:
 
 def _sparse(column: Column, tensor: tf.Tensor) -> tf.SparseTensor:
     """A tensor as the list column that Transform reads; padding text is dropped."""
-    matrix = tf.reshape(tensor, [tf.shape(tensor)[0], -1])
     if column.dtype == "bytes":
-        return tf.sparse.from_dense(matrix)
-    ragged = tf.RaggedTensor.from_tensor(matrix)
-    return ragged.to_sparse()
+        return tf.sparse.from_dense(tf.reshape(tensor, [tf.shape(tensor)[0], -1]))
+    return as_sparse(tensor)
 
 
 def _as_transform_reads(
@@ -92,9 +91,7 @@ def _as_transform_reads(
     out: dict[str, Any] = {}
     for name, column in raw.items():
         if isinstance(dense[name], tf.io.FixedLenFeature):
-            default = "" if column.dtype == tf.string else tf.zeros([], column.dtype)
-            rows = tf.RaggedTensor.from_sparse(column)[:, :1]
-            out[name] = tf.reshape(rows.to_tensor(default, shape=[None, 1]), [-1])
+            out[name] = scalar(column, "" if column.dtype == tf.string else 0)
         else:
             out[name] = column
     return out

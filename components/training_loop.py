@@ -171,6 +171,8 @@ class _Run:
 
     def epoch(self, epoch: int, data: tf.data.Dataset) -> None:
         """Trains on all batches of one epoch."""
+        decayed = self._config.learning_rate * self._config.learning_rate_decay**epoch
+        self._optimizer.learning_rate = decayed
         batches = self._strategy.experimental_distribute_dataset(data)
         if self._step is None:
             self._step = TrainingStep(

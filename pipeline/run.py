@@ -55,7 +55,7 @@ def run(
         config, base, runner.run_id, History(folders.metadata), recorder.components
     )
     result["error"] = str(failure) if failure else None
-    result["file"] = str(summary.write(folders.reports, result))
+    summary.write(folders.reports, result)
     if failure:
         raise failure
     return result

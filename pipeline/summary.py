@@ -73,13 +73,14 @@ def write(folder: Path, summary: dict[str, Any]) -> Path:
 
     Args:
         folder: directory of the summaries; made if absent.
-        summary: what ``summarize`` returned.
+        summary: what ``summarize`` returned; gets the path under ``file``.
 
     Returns:
         The file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{summary['run']}.json"
+    summary["file"] = str(target)
     aside = target.with_suffix(".part")
     aside.write_text(json.dumps(summary, indent=1), "utf-8")
     os.replace(aside, target)

@@ -48,7 +48,8 @@ def to_list(
         length: exact number of items of a list that is there, or None.
 
     Returns:
-        Lists, null where the row has none; faults of a list count for its row.
+        Lists, null where the row has none or an empty one; faults of an item count for
+        the whole row.
 
     Raises:
         UnfitColumnError: items of another type.
@@ -70,12 +71,12 @@ def to_list(
     ]
     kept_before = np.concatenate([[0], np.cumsum(present)])
     ends = kept_before[offsets]
+    counts = np.diff(ends)
     if length is not None:
-        counts = np.diff(ends)
         wrong = ~absent & (np.diff(offsets) > 0) & (counts != length)
         reason = f"must hold exactly {length} numbers"
         faults += faults_of(Fault(rows=wrong, reason=reason))
-        absent |= counts == 0
+    absent |= counts == 0
     kept = done.values.filter(pa.array(present))
     marked = pa.array(ends.astype(np.int32), mask=np.append(absent, False))
     return Converted(pa.ListArray.from_arrays(marked, kept), tuple(faults))

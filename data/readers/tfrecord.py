@@ -1,14 +1,13 @@
 """TFRecord files of tf.Example as batches of list columns."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from data.errors import DataError
 from data.readers.batch import BadRow, RawBatch
-from data.readers.objects import to_array
+from data.readers.example_parser import ExampleParser
 from data.records import RecordError, read_records
 from data.shards import payload_chunks
 
@@ -20,7 +19,7 @@ def read_tfrecord(file: str, wanted: Sequence[str]) -> Iterator[RawBatch]:
 
     Args:
         file: its path.
-        wanted: features to keep; one that is absent or unset is null.
+        wanted: features to keep; one that is absent or unset is null or empty.
 
     Yields:
         Batches of list columns; records count from 0. Damaged records are bad rows; a
@@ -29,37 +28,22 @@ def read_tfrecord(file: str, wanted: Sequence[str]) -> Iterator[RawBatch]:
     Raises:
         DataError: the compressed stream is cut or damaged.
     """
-    from tensorflow.core.example import example_pb2
-
-    examples: list[Any] = []
-    places: list[int] = []
+    parser = ExampleParser(wanted)
+    records: list[tuple[int, int, bytes]] = []
     bad: list[BadRow] = []
     for number, offset, record in _records(file):
-        fault: str | None = None
         if isinstance(record, RecordError):
-            fault = record.reason
-            if not record.resumable:
-                fault += "; the rest of the file cannot be read"
+            rest = "" if record.resumable else "; the rest of the file cannot be read"
+            bad.append(_bad(file, number, offset, record.reason + rest))
         elif not record:
-            fault = "a record of no bytes"
+            bad.append(_bad(file, number, offset, "a record of no bytes"))
         else:
-            try:
-                examples.append(example_pb2.Example.FromString(record).features.feature)
-                places.append(number)
-            except Exception as error:  # protobuf's DecodeError has several homes
-                if type(error).__name__ != "DecodeError":
-                    raise
-                fault = "not a tf.Example"
-        if fault:
-            place = f"record {number} at offset {offset}"
-            bad.append(
-                BadRow(file=file, number=number, place=place, column="", reason=fault)
-            )
-        if len(examples) + len(bad) >= BATCH_ROWS:
-            yield _batch(file, examples, places, bad, wanted)
-            examples, places, bad = [], [], []
-    if examples or bad:
-        yield _batch(file, examples, places, bad, wanted)
+            records.append((number, offset, record))
+        if len(records) + len(bad) >= BATCH_ROWS:
+            yield _batch(file, records, bad, parser)
+            records, bad = [], []
+    if records or bad:
+        yield _batch(file, records, bad, parser)
 
 
 def _records(file: str) -> Iterator[tuple[int, int, bytes | RecordError]]:
@@ -77,26 +61,32 @@ def _records(file: str) -> Iterator[tuple[int, int, bytes | RecordError]]:
 
 def _batch(
     file: str,
-    examples: Sequence[Any],
-    places: Sequence[int],
+    records: Sequence[tuple[int, int, bytes]],
     bad: Sequence[BadRow],
-    wanted: Sequence[str],
+    parser: ExampleParser,
 ) -> RawBatch:
-    """Parsed examples as columns."""
-    arrays = [to_array([_values(row, name) for row in examples]) for name in wanted]
+    """Records as columns."""
+    arrays, unreadable = parser.parse([record for _, _, record in records])
+    places = np.asarray([number for number, _, _ in records], np.int64)
+    more = [
+        _bad(file, records[index][0], records[index][1], "not a tf.Example")
+        for index in unreadable
+    ]
     return RawBatch(
         file=file,
         unit="record",
-        columns=pa.RecordBatch.from_arrays(arrays, list(wanted)),
-        places=np.asarray(places, np.int64),
-        bad=bad,
+        columns=pa.RecordBatch.from_arrays(arrays, list(parser.wanted)),
+        places=np.delete(places, unreadable),
+        bad=sorted((*bad, *more), key=lambda row: row.number),
     )
 
 
-def _values(features: Any, name: str) -> list[Any] | None:
-    """Value list of a feature, None where it is absent or unset."""
-    if name not in features:
-        return None
-    feature = features[name]
-    kind = feature.WhichOneof("kind")
-    return None if kind is None else list(getattr(feature, kind).value)
+def _bad(file: str, number: int, offset: int, reason: str) -> BadRow:
+    """A bad record."""
+    return BadRow(
+        file=file,
+        number=number,
+        place=f"record {number} at offset {offset}",
+        column="",
+        reason=reason,
+    )

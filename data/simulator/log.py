@@ -1,8 +1,10 @@
 """The click log, hour by hour."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,7 +15,7 @@ from data.simulator.config import (
     START_SECONDS,
     SimulatorConfig,
 )
-from data.simulator.exact import Integers
+from data.simulator.exact import Floats, Integers
 from data.simulator.history import Histories
 from data.simulator.population import (
     AGE_BUCKETS,
@@ -103,7 +105,7 @@ def day_rows(config: SimulatorConfig) -> list[int]:
         One count a day; they add up to ``config.rows``.
     """
     borders = [day * config.rows // config.days for day in range(config.days + 1)]
-    return [after - before for before, after in zip(borders, borders[1:], strict=False)]
+    return [after - before for before, after in itertools.pairwise(borders)]
 
 
 def _batches(config: SimulatorConfig) -> Iterator[tuple[int, int, int, int]]:
@@ -167,8 +169,8 @@ class _Texts:
         self,
         rows: Impressions,
         history: tuple[Integers, Integers],
-        click: np.ndarray,
-        probability: np.ndarray,
+        click: npt.NDArray[np.bool_],
+        probability: Floats,
         first_row: int,
     ) -> pa.RecordBatch:
         """One batch of ``SCHEMA``."""

@@ -40,8 +40,7 @@ TASTE_DIMENSIONS = 2
 # Items come in styles, which no column tells; items of a style appeal to the same users.
 STYLES = 6
 STYLE_SHARE = 0.85
-# Half of the items are older than the log; the others are born while it runs or shortly
-# before it.
+# The other items are born while the log runs.
 _BORN_BEFORE_SHARE = 0.75
 _OLDEST_DAYS = 30
 

@@ -150,7 +150,7 @@ class World:
         )
 
     def taste(self, user: Integers, item: Integers) -> Floats:
-        """[rows] taste of users for items on the logit scale, any one shape of rows."""
+        """[rows] taste of users for items on the logit scale."""
         vectors = self.users.taste[user], self.item_taste[item]
         return self._scales["taste"] * _dot(*vectors)
 
@@ -207,7 +207,8 @@ class World:
         parts = self.parts(rows)
         for name, part in parts.items():
             spread = exact.std(part)
-            self._scales[name] = wanted[name] / spread if spread > 0.0 else 0.0
+            # Equal values, such as those of a single user, spread by rounding only.
+            self._scales[name] = wanted[name] / spread if spread > 1e-9 else 0.0
         low, high = -20.0, 20.0
         for _ in range(60):
             self.intercept = (low + high) / 2.0
@@ -241,10 +242,10 @@ class World:
 
 
 def _dot(left: Floats, right: Floats) -> Floats:
-    """Dot products over the last axis, added in order."""
-    result = left[..., 0] * right[..., 0]
+    """[rows] dot products of [rows, dimensions] vectors, added in order."""
+    result: Floats = left[:, 0] * right[:, 0]
     for dimension in range(1, TASTE_DIMENSIONS):
-        result = result + left[..., dimension] * right[..., dimension]
+        result = result + left[:, dimension] * right[:, dimension]
     return result
 
 

@@ -4,6 +4,7 @@
 """
 
 import importlib
+import os
 import sys
 
 import click
@@ -72,19 +73,32 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line; errors are one line each and set the exit code."""
+    code = _call()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if "tensorflow" in sys.modules:
+        # TensorFlow's functions print a traceback each when they are torn down with
+        # the interpreter, after all work is done.
+        os._exit(code)
+    sys.exit(code)
+
+
+def _call() -> int:
+    """Runs the command; returns the exit code."""
     try:
         cli(standalone_mode=False)
     except CtrError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        return stop.exit_code
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)
-        sys.exit(130)
+        return 130
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
+    return 0
 
 
 if __name__ == "__main__":

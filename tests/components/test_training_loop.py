@@ -224,6 +224,21 @@ def test_tensorboard_and_checkpoint_are_written(tmp_path):
         np.testing.assert_array_equal(one.numpy(), other.numpy())
 
 
+def test_learning_rate_decays_after_each_epoch():
+    seen = []
+    strategy = make_strategy("default")
+    train(
+        network(strategy),
+        batches(),
+        config=TrainConfig(epochs=3, learning_rate=0.08, learning_rate_decay=0.5),
+        strategy=strategy,
+        on_progress=seen.append,
+    )
+
+    rates = [one.learning_rate for one in seen]
+    assert rates == pytest.approx([0.08, 0.04, 0.02])
+
+
 def test_evaluated_loss_is_the_weighted_mean():
     strategy = make_strategy("default")
     model = network(strategy)

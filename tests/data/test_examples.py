@@ -78,5 +78,5 @@ def test_sequential_equality_with_tensorflows_serialisation_size():
 
 def test_unfit_type_names_the_column():
     batch = pa.RecordBatch.from_arrays([pa.array([True])], ["flag"])
-    with pytest.raises(TypeError, match="'flag'.*bool"):
+    with pytest.raises(TypeError, match=r"'flag'.*bool"):
         encode(batch)

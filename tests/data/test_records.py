@@ -60,7 +60,7 @@ def test_damaged_payload_is_one_record():
 def test_damaged_length_ends_the_file():
     data = bytearray(frame_all([b"aaa", b"bbb"]))
     data[19] ^= 1
-    with pytest.raises(RecordError, match="record 1 .*offset 19.*length"):
+    with pytest.raises(RecordError, match=r"record 1 .*offset 19.*length"):
         list(read_records([bytes(data)], "f"))
 
 

@@ -95,7 +95,7 @@ def test_tfrecord_rows_damage_and_place(tmp_path):
     path.write_bytes(bytes(data) + b"tail")
     (batch,) = read_tfrecord(str(path), ["user", "x", "none"])
     assert batch.columns.column(0).to_pylist() == [[b"u0"], [b"u1"], [b"u0"]]
-    assert batch.columns.column(2).to_pylist() == [None] * 3
+    assert all(not values for values in batch.columns.column(2).to_pylist())
     assert batch.places.tolist() == [0, 1, 4]
     assert [row.reason for row in batch.bad] == [
         "a record of no bytes",
@@ -103,6 +103,26 @@ def test_tfrecord_rows_damage_and_place(tmp_path):
         "cut after 4 bytes; the rest of the file cannot be read",
     ]
     assert batch.bad[0].place == f"record 2 at offset {2 * (len(examples(1)[0]) + 16)}"
+
+
+def test_regular_and_irregular_examples_parse_alike(tmp_path):
+    from tensorflow.core.example import example_pb2
+
+    odd = example_pb2.Example()
+    odd.features.feature["x"].bytes_list.value.append(b"text")
+    odd.features.feature["user"].SetInParent()
+    regular = tmp_path / "a.tfrecord"
+    regular.write_bytes(frame_all(examples(100)))
+    mixed = tmp_path / "b.tfrecord"
+    mixed.write_bytes(frame_all([*examples(100), odd.SerializeToString()]))
+    (first,) = read_tfrecord(str(regular), ["user", "x", "none"])
+    (second,) = read_tfrecord(str(mixed), ["user", "x", "none"])
+    for name, kind in (("user", pa.list_(pa.binary())), ("x", pa.list_(pa.int64()))):
+        column = first.columns.column(first.columns.schema.get_field_index(name))
+        assert column.type == kind
+    users = second.columns.column(0).to_pylist()
+    assert users == [*first.columns.column(0).to_pylist(), None]
+    assert second.columns.column(1).to_pylist()[98:] == [[b"98"], [b"99"], [b"text"]]
 
 
 def test_files_below_a_folder_with_notices(tmp_path):
