@@ -235,8 +235,7 @@ def test_learning_rate_decays_after_each_epoch():
         on_progress=seen.append,
     )
 
-    rates = [one.learning_rate for one in seen]
-    assert rates == pytest.approx([0.08, 0.04, 0.02])
+    assert [p.learning_rate for p in seen] == pytest.approx([0.08, 0.04, 0.02])
 
 
 def test_evaluated_loss_is_the_weighted_mean():

@@ -82,3 +82,27 @@ def test_json_schema_describes_the_file() -> None:
     schema = PipelineConfig.model_json_schema()
     assert set(schema["required"]) == {"name", "data"}
     assert schema["additionalProperties"] is False
+
+
+def test_example_of_the_readme_is_a_valid_pipeline(tmp_path: Path) -> None:
+    readme = Path(__file__).parents[2] / "README.md"
+    blocks = readme.read_text("utf-8").split("```yaml\n")[1:]
+    assert blocks
+    for block in blocks:
+        path = tmp_path / "readme.yaml"
+        path.write_text(block.split("```")[0])
+        config = load(config=path)
+        assert config.evaluate.gates.overall
+
+
+def test_gates_of_the_documentation_are_valid() -> None:
+    import yaml
+
+    from components.gates_config import GatesConfig
+
+    text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text("utf-8")
+    block = text.split("```yaml\n")[1].split("```")[0]
+    gates = yaml.safe_load(block)["evaluate"]["gates"]
+    parsed = GatesConfig.model_validate(gates)
+    assert parsed.overall["gauc"].min_change == -0.002
+    assert parsed.slices[0].min_clicks == 500

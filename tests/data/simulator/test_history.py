@@ -1,5 +1,7 @@
 """The rings of clicked items against plain lists."""
 
+import itertools
+
 import numpy as np
 
 from data.simulator.history import Histories
@@ -7,7 +9,7 @@ from data.simulator.history import Histories
 
 def read(histories: Histories, users: list[int]) -> list[list[int]]:
     offsets, items = histories.read(np.array(users))
-    return [items[a:b].tolist() for a, b in zip(offsets, offsets[1:], strict=False)]
+    return [items[a:b].tolist() for a, b in itertools.pairwise(offsets)]
 
 
 def test_keeps_the_last_clicks_of_each_user_in_order() -> None:
