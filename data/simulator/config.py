@@ -45,7 +45,7 @@ class SimulatorConfig(Settings):
         8, ge=1, le=3_650, description="Days from Monday 2025-01-06 00:00 UTC."
     )
     seed: int = pydantic.Field(
-        1, ge=0, lt=2**63, description="Equal seeds give equal rows."
+        0, ge=0, lt=2**63, description="Equal seeds give equal rows."
     )
     history_length: int = pydantic.Field(
         20, ge=1, le=1_000, description="Most items in a history; older ones fall out."

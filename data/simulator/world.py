@@ -257,7 +257,7 @@ def _draw_tables(random: np.random.Generator) -> Tables:
         device=exact.normal(random, (len(DEVICES),)),
         day_part=exact.normal(random, (DAY_PARTS,)),
         # The first place is seen by all; each further one by fewer.
-        position=1.0 / (1.0 + np.arange(len(POSITION_SHARES))),
+        position=1.0 / np.arange(1.0, len(POSITION_SHARES) + 1),
         category_device=_interaction(random, categories, len(DEVICES)),
         category_age=_interaction(random, categories, len(AGE_BUCKETS)),
         category_day_part=_interaction(random, categories, DAY_PARTS),

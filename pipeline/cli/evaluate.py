@@ -142,33 +142,15 @@ def _show(
         return
     from rich.console import Console
 
-    from pipeline.cli.tables import slice_table
+    from pipeline.cli.tables import metric_notes, slice_table
 
     # Where nothing says how wide the output is, a table must not be cut to 80.
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(slice_table(slices))
-    for note in _notes(slices[0]):
+    for note in metric_notes(slices[0]):
         console.print(note, highlight=False, soft_wrap=True)
     if judged is not None:
         from pipeline.cli.tables import verdict_lines
 
         for line in verdict_lines(judged):
             console.print(line, highlight=False, soft_wrap=True)
-
-
-def _notes(overall: dict[str, Any]) -> list[str]:
-    """Intervals, reasons of undefined values, and rows that GAUC leaves out."""
-    notes = []
-    for name, metric in overall["metrics"].items():
-        if metric["value"] is None:
-            notes.append(f"{name}: undefined, {metric['reason']}")
-        elif metric["ci95"] is not None:
-            low, high = metric["ci95"]
-            notes.append(f"{name}: {metric['value']:.4f}, 95 % {low:.4f} - {high:.4f}")
-    if overall["rows"]:
-        share = overall["rows_scored"] / overall["rows"]
-        notes.append(
-            f"users scored: {overall['users_scored']:,} of {overall['users']:,}, with "
-            f"{share:.1%} of rows; rows without user: {overall['rows_without_user']:,}"
-        )
-    return notes

@@ -10,7 +10,13 @@ from rich.console import Console
 from data.errors import RunError
 from pipeline.cli.options import config_options
 from pipeline.cli.progress import RunProgress
-from pipeline.cli.tables import component_table, data_line, slice_table, verdict_lines
+from pipeline.cli.tables import (
+    component_table,
+    data_line,
+    metric_notes,
+    slice_table,
+    verdict_lines,
+)
 
 
 @click.command()
@@ -72,6 +78,8 @@ def show(result: dict[str, Any], console: Console) -> None:
         console.print(data_line(result["data"]), highlight=False)
     if result["slices"]:
         console.print(slice_table(result["slices"]))
+        for note in metric_notes(result["slices"][0]):
+            console.print(note, highlight=False, soft_wrap=True)
     baseline = result["baseline"]
     console.print(
         f"baseline: {baseline}" if baseline else "baseline: none yet (first run)",

@@ -136,3 +136,28 @@ def verdict_lines(verdict: dict[str, Any]) -> list[str]:
                 f"{escape(check['reason'] or '')}"
             )
     return lines
+
+
+def metric_notes(overall: dict[str, Any]) -> list[str]:
+    """Intervals, reasons of undefined values, and rows that GAUC leaves out.
+
+    Args:
+        overall: the slice of all rows.
+
+    Returns:
+        One line each.
+    """
+    notes = []
+    for name, metric in overall["metrics"].items():
+        if metric["value"] is None:
+            notes.append(f"{name}: undefined, {metric['reason']}")
+        elif metric["ci95"] is not None:
+            low, high = metric["ci95"]
+            notes.append(f"{name}: {metric['value']:.4f}, 95 % {low:.4f} - {high:.4f}")
+    if overall["rows"]:
+        share = overall["rows_scored"] / overall["rows"]
+        notes.append(
+            f"users scored: {overall['users_scored']:,} of {overall['users']:,}, with "
+            f"{share:.1%} of rows; rows without user: {overall['rows_without_user']:,}"
+        )
+    return notes

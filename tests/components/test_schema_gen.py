@@ -83,3 +83,27 @@ def test_users_never_become_a_domain() -> None:
     user = next(f for f in schema.feature if f.name == "user")
     assert user.domain == ""
     assert "user" not in [domain.name for domain in schema.string_domain]
+
+
+def test_column_with_many_values_seen_once_gets_no_domain() -> None:
+    # Of 200 rows, 3 hold a value of their own: the next row is new with a chance of
+    # about 3/200 = 1.5 %. The other column has one such row in 200: 0.5 %.
+    from google.protobuf import text_format
+    from tensorflow_metadata.proto.v0 import statistics_pb2
+
+    from components.schema_gen import declare, incomplete_columns
+
+    def column(name: str, counts: list[int]) -> str:
+        buckets = "".join(f"buckets {{ sample_count: {c} }} " for c in counts)
+        return (
+            f'features {{ path {{ step: "{name}" }} type: STRING '
+            f"string_stats {{ rank_histogram {{ {buckets} }} }} }}"
+        )
+
+    text = column("hist", [100, 97, 1, 1, 1]) + column("device", [120, 79, 1])
+    statistics = text_format.Parse(
+        f"datasets {{ {text} }}", statistics_pb2.DatasetFeatureStatisticsList()
+    )
+    assert incomplete_columns(statistics) == {"hist"}
+    schema = declare(dataset(), inferred(), frozenset({"device"}))
+    assert not schema.string_domain
