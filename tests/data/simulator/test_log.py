@@ -202,3 +202,25 @@ def test_odd_sizes_give_exactly_the_rows(sizes: dict) -> None:
     assert log.num_rows == sizes["rows"] == sum(day_rows(config))
     truth = log["true_probability"].to_numpy()
     assert ((truth > 0) & (truth < 1)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_defaults_are_hard_for_one_column_and_possible_for_a_model(seed: int) -> None:
+    log = pa.Table.from_batches(simulate(SimulatorConfig(seed=seed)))
+    assert log.num_rows >= 300_000
+    user, item = numbers(log, "user_id"), numbers(log, "item_id")
+    assert len(np.unique(user)) >= 20_000
+    click, truth = log["click"].to_numpy(), log["true_probability"].to_numpy()
+    assert 0.02 < click.mean() < 0.06
+    last = log["timestamp"].to_numpy() >= START_SECONDS + 7 * DAY_SECONDS
+    best = expected_gauc(user[last], truth[last], truth[last])
+    assert 0.65 < best < 0.75
+    # The strongest columns, as click rates of the days before the last.
+    for column in (item, log["position"].to_numpy()):
+        rates = np.bincount(column[~last], click[~last]) / np.maximum(
+            np.bincount(column[~last]), 1
+        )
+        rates = np.append(rates, np.full(column.max() + 1 - len(rates), click.mean()))
+        score = expected_gauc(user[last], rates[column[last]], truth[last])
+        assert score - 0.5 < 0.5 * (best - 0.5)
