@@ -36,9 +36,9 @@ def run_side(side: str, work: Path) -> list[dict[str, Any]]:
 
     silence()
     from benchmarks.stock_pipeline import create_stock_pipeline
-    from components.example_gen.run import LOCAL_RUNNER
     from pipeline.config import load
     from pipeline.local_runner import (
+        LOCAL_BEAM_ARGS,
         Folders,
         MeasuredDagRunner,
         sqlite_connection,
@@ -59,7 +59,7 @@ def run_side(side: str, work: Path) -> list[dict[str, Any]]:
             serving=str(folders.serving),
             metadata=sqlite_connection(folders.metadata),
         ),
-        [LOCAL_RUNNER],
+        LOCAL_BEAM_ARGS,
     )
     MeasuredDagRunner(recorder).run(pipeline)
     shards = work / "shards"

@@ -13,9 +13,17 @@ from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 from tfx.orchestration.portable import launcher, runtime_parameter_utils
 from tfx.proto.orchestration import pipeline_pb2
 
+from components.example_gen.run import LOCAL_RUNNER, user_error
 from data.errors import CtrError, RunError
 from pipeline.observer import Observer
 from pipeline.usage import Usage, measured
+
+LOCAL_BEAM_ARGS = [
+    LOCAL_RUNNER,
+    # The runner works in this process and starts no container. Naming one keeps TFX
+    # from building a source package of itself for each Beam component, seconds each.
+    "--sdk_container_image=none",
+]
 
 
 @dataclass(frozen=True)
@@ -111,20 +119,11 @@ class MeasuredDagRunner(LocalDagRunner):
 
 
 def reason(error: BaseException) -> str:
-    """The line of an error that says most: of our own error inside it, if any."""
-    inner: BaseException | None = error
-    while inner is not None:
-        if isinstance(inner, CtrError):
-            return str(inner)
-        inner = inner.__cause__ or inner.__context__
-    # Beam re-raises a worker's error as RuntimeError with the whole traceback as
-    # text; our own errors stand in it by the name of their class.
-    text = str(error)
-    for line in text.splitlines():
-        for name in ("DataError: ", "RunError: ", "ConfigError: "):
-            if name in line:
-                return line.split(name, 1)[1].split(" [while running")[0]
-    lines = [line for line in text.splitlines() if line.strip()]
+    """What a component's error says in one line: our own error inside it, if any."""
+    own = user_error(error)
+    if own is not None:
+        return str(own)
+    lines = [line for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
 
 

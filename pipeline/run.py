@@ -4,7 +4,6 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from components.example_gen.run import LOCAL_RUNNER
 from data.errors import CtrError, UsageError
 from data.simulator.config import SimulatorConfig
 from pipeline import local_runner, summary
@@ -48,7 +47,7 @@ def run(
     )
     failure: CtrError | None = None
     try:
-        runner.run(create_pipeline(config, locations, [LOCAL_RUNNER]))
+        runner.run(create_pipeline(config, locations, local_runner.LOCAL_BEAM_ARGS))
     except CtrError as error:
         failure = error
     result = summary.summarize(
