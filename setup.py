@@ -37,6 +37,7 @@ setup(
         "pydantic>=2.7,<3",
         "pyyaml>=6",
         "rich>=13",
+        "scipy>=1.11",
         "tensorboard>=2.16",
         # TensorBoard imports pkg_resources, which 82 dropped.
         "setuptools<82",

@@ -24,6 +24,13 @@ class TrainConfig(Settings):
         le=1,
         description="Factor on the learning rate after each epoch.",
     )
+    calibrate: bool = pydantic.Field(
+        True,
+        description=(
+            "After training, shift the bias so that predicted clicks of the training "
+            "rows equal observed ones; costs one pass without gradients."
+        ),
+    )
     seed: int = 0
     # Rows shuffled together after shards were shuffled; two million rows of a dozen
     # ids are about 200 MB.

@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 import tensorflow_transform as tft
 
+from components.calibration import calibrate_bias
 from components.config import TrainConfig
 from components.input_fn import dataset as read_dataset
 from components.preprocessing import LABEL, WEIGHT
@@ -64,6 +65,8 @@ def run_fn(fn_args: Any) -> None:
         strategy=strategy,
         log_dir=fn_args.model_run_dir,
     )
+    if config.calibrate:
+        calibrate_bias(model, epoch_rows(0))
     export(model, transform, dataset, fn_args.serving_model_dir)
     with open(os.path.join(fn_args.model_run_dir, TRAINING_FILE), "w") as file:
         json.dump(result.to_json(), file)

@@ -6,12 +6,10 @@ import numpy as np
 
 from data.simulator import exact
 from data.simulator.config import HOUR_SECONDS, START_SECONDS, SimulatorConfig
+from data.simulator.effects import HOURS_PER_DAY_PART, Tables, draw_tables
 from data.simulator.exact import Floats, Integers
 from data.simulator.population import (
-    AGE_BUCKETS,
-    CATEGORIES,
     DEVICE_SHARES,
-    DEVICES,
     POSITION_SHARES,
     TASTE_DIMENSIONS,
     Items,
@@ -20,9 +18,6 @@ from data.simulator.population import (
     draw_users,
 )
 
-# Six parts of the day of four hours each.
-HOURS_PER_DAY_PART = 4
-DAY_PARTS = 24 // HOURS_PER_DAY_PART
 # Impressions by hour of the day, relative.
 HOUR_WEIGHTS = (
     *(5, 3, 2, 2, 2, 3, 6, 10, 12, 12, 12, 13),
@@ -58,25 +53,6 @@ class Impressions:
     age_hours: Floats
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tables:
-    """Effects by code, before they are scaled.
-
-    Attributes:
-        category, device, day_part, position: [codes].
-        category_device, category_age, category_day_part: [categories, codes], without
-            main effects.
-    """
-
-    category: Floats
-    device: Floats
-    day_part: Floats
-    position: Floats
-    category_device: Floats
-    category_age: Floats
-    category_day_part: Floats
-
-
 class World:
     """Users, items and effects of one seed; draws impressions and knows their truth."""
 
@@ -91,7 +67,7 @@ class World:
         self.items: Items = draw_items(
             config, exact.stream(config.seed, 1), START_SECONDS
         )
-        self.tables = _draw_tables(exact.stream(config.seed, 2))
+        self.tables: Tables = draw_tables(exact.stream(config.seed, 2))
         self.item_taste = self.items.taste
         self._activity_borders = np.cumsum(self.users.activity)
         self._scales = {"user": 1.0, "item": 1.0, "context": 1.0}
@@ -247,25 +223,3 @@ def _dot(left: Floats, right: Floats) -> Floats:
     for dimension in range(1, TASTE_DIMENSIONS):
         result = result + left[:, dimension] * right[:, dimension]
     return result
-
-
-def _draw_tables(random: np.random.Generator) -> Tables:
-    """Draws the effects by code."""
-    categories = len(CATEGORIES)
-    return Tables(
-        category=exact.normal(random, (categories,)),
-        device=exact.normal(random, (len(DEVICES),)),
-        day_part=exact.normal(random, (DAY_PARTS,)),
-        # The first place is seen by all; each further one by fewer.
-        position=1.0 / np.arange(1.0, len(POSITION_SHARES) + 1),
-        category_device=_interaction(random, categories, len(DEVICES)),
-        category_age=_interaction(random, categories, len(AGE_BUCKETS)),
-        category_day_part=_interaction(random, categories, DAY_PARTS),
-    )
-
-
-def _interaction(random: np.random.Generator, rows: int, columns: int) -> Floats:
-    """[rows, columns] effects of which every row and every column adds up to 0."""
-    table = exact.normal(random, (rows, columns))
-    table = table - np.cumsum(table, axis=1)[:, -1:] / columns
-    return table - np.cumsum(table, axis=0)[-1:, :] / rows
