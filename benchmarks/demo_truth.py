@@ -65,7 +65,9 @@ def measure(seed: int, logistic: bool) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         write_log(config.simulate, log, "parquet")
-        truth = ds.dataset(str(log)).to_table(["request_id", "true_probability"])
+        truth = ds.dataset(str(log)).to_table(
+            columns=["request_id", "true_probability"]
+        )
         _, rows = run_and_score(config, str(log), COLUMNS, ["eval"])
     by_request = dict(
         zip(

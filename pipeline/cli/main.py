@@ -96,7 +96,9 @@ def _call() -> int:
         click.echo("interrupted", err=True)
         return 130
     except click.ClickException as error:
-        error.show()
+        context = getattr(error, "ctx", None)
+        hint = f" Try '{context.command_path} --help'." if context else ""
+        click.echo(f"error: {error.format_message()}{hint}", err=True)
         return error.exit_code
     return 0
 

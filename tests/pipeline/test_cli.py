@@ -77,6 +77,26 @@ def test_unknown_command_names_the_nearest_and_exits_with_2() -> None:
     assert "Did you mean 'evaluate'?" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("run", "--presett", "demo"), "--presett"),
+        (("simulate", "--output", "x", "--days", "many"), "'many'"),
+        (("simulate",), "--output"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_names_the_help(
+    arguments: tuple[str, ...], text: str
+) -> None:
+    done = run_ctr(*arguments)
+    assert done.returncode == 2
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+    assert text in lines[0]
+    assert "--help" in lines[0]
+
+
 def test_faulty_configuration_is_one_line_and_exits_with_2(tmp_path: object) -> None:
     done = run_ctr("run", "--config", f"{tmp_path}/none.yaml")
     assert done.returncode == 2
