@@ -1,21 +1,26 @@
 """Gates as a configuration declares them; imports nothing heavy."""
 
+from typing import Annotated
+
 import pydantic
 
 from components.metrics.names import METRICS
 from data.errors import suggest
 from data.settings import Settings
 
+# A bound of NaN holds for nothing, and `true` or "0.1" is a slip.
+Bound = Annotated[float, pydantic.Field(strict=True, allow_inf_nan=False)]
+
 
 class Bounds(Settings):
     """Bounds of one metric; a bound itself passes."""
 
-    min: float | None = pydantic.Field(None, description="Least value.")
-    max: float | None = pydantic.Field(None, description="Largest value.")
-    min_change: float | None = pydantic.Field(
+    min: Bound | None = pydantic.Field(None, description="Least value.")
+    max: Bound | None = pydantic.Field(None, description="Largest value.")
+    min_change: Bound | None = pydantic.Field(
         None, description="Least value of candidate less baseline."
     )
-    max_change: float | None = pydantic.Field(
+    max_change: Bound | None = pydantic.Field(
         None, description="Largest value of candidate less baseline."
     )
 

@@ -11,6 +11,9 @@ from data.errors import suggest
 # pydantic's words, and ours.
 _WORDS = (
     ("Value error, ", ""),
+    ("String should match pattern", "must match"),
+    ("String should", "must"),
+    ("Keys should be strings", "keys must be text"),
     ("Assertion failed, ", ""),
     ("Input should be ", "must be "),
     ("Value should be ", "must be "),
@@ -158,7 +161,13 @@ def _known_keys(model: Any, location: tuple[Any, ...]) -> list[str]:
             if part in candidate.model_fields
             for leaf in _leaf_types(candidate.model_fields[part].annotation)
         ]
-    return sorted({name for c in candidates for name in c.model_fields})
+    return sorted(
+        {
+            field.alias or name
+            for candidate in candidates
+            for name, field in candidate.model_fields.items()
+        }
+    )
 
 
 def _has_tag(candidate: Any, tag: str) -> bool:

@@ -15,6 +15,8 @@ from data.settings import Settings
 Name = Annotated[
     str, pydantic.StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]*$")
 ]
+# Rows of the largest table that anyone trains; more is a slip of the keyboard.
+MAX_BUCKETS = 2**31
 Encoding = Literal["hash", "vocabulary", "identity"]
 Derived = Literal["hour_of_day", "day_of_week"]
 
@@ -24,7 +26,9 @@ class _Column(Settings):
 
     name: Name = pydantic.Field(description="Name of the model input.")
     column: str | None = pydantic.Field(
-        None, description="Column of the log; the feature's name when absent."
+        None,
+        min_length=1,
+        description="Column of the log; the feature's name when absent.",
     )
 
     @property
@@ -44,7 +48,7 @@ class _Ids(Settings):
         ),
     )
     buckets: int | None = pydantic.Field(
-        None, ge=2, description="Number of ids for hash and identity."
+        None, ge=2, le=MAX_BUCKETS, description="Number of ids for hash and identity."
     )
     min_count: int = pydantic.Field(
         1, ge=1, description="Vocabulary: rows a value needs to get an id of its own."
@@ -163,7 +167,7 @@ class Vector(_Column):
     """
 
     kind: Literal["vector"]
-    length: int = pydantic.Field(ge=1, description="Number of floats.")
+    length: int = pydantic.Field(ge=1, le=100_000, description="Number of floats.")
     separator: str = pydantic.Field("|", min_length=1)
 
 
@@ -175,8 +179,15 @@ class Cross(Settings):
     features: tuple[str, ...] = pydantic.Field(
         min_length=2, max_length=3, description="Names of categorical features."
     )
-    buckets: int = pydantic.Field(ge=2)
+    buckets: int = pydantic.Field(ge=2, le=MAX_BUCKETS)
     embedding_dim: int | None = pydantic.Field(None, ge=1)
+
+    @pydantic.field_validator("features")
+    @classmethod
+    def _distinct(cls, features: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(features)) < len(features):
+            raise ValueError(f"must differ from each other, got {list(features)}")
+        return features
 
 
 Feature = Annotated[

@@ -70,7 +70,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         content = yaml.load(path.read_text("utf-8"), _Loader)
     except FileNotFoundError:
         raise ConfigError(
-            f"{path}: no such configuration file; pass --config FILE or --preset NAME"
+            f"{path}: no such configuration file; check the path"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from None

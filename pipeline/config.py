@@ -6,14 +6,13 @@ from typing import Any
 import pydantic
 
 from components.config import EvaluateConfig, TrainConfig
-from data.columns import shard_columns
 from data.dataset import Dataset
 from data.errors import ConfigError, suggest
 from data.settings import Settings, parse, read_yaml
 from data.simulator.config import SimulatorConfig
 from models.config import ModelConfig
-
-PRESETS = Path(__file__).parent / "presets"
+from pipeline.evaluation_rules import check_evaluation
+from pipeline.preset_files import PRESETS, preset_names
 
 
 class PipelineConfig(Settings):
@@ -40,22 +39,9 @@ class PipelineConfig(Settings):
     evaluate: EvaluateConfig = EvaluateConfig()
 
     @pydantic.model_validator(mode="after")
-    def _slices_exist(self) -> "PipelineConfig":
-        known = [column.name for column in shard_columns(self.data)]
-        for index, columns in enumerate(self.evaluate.slices):
-            for name in columns:
-                if name not in known:
-                    raise ValueError(
-                        f"evaluate.slices[{index}]: no column '{name}' in the shards; "
-                        "read it by a feature or name it in data.carry."
-                        f"{suggest(name, known)}"
-                    )
+    def _evaluation_fits(self) -> "PipelineConfig":
+        check_evaluation(self.evaluate, self.data)
         return self
-
-
-def preset_names() -> list[str]:
-    """Names of the presets that ship with the project, sorted."""
-    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
 
 
 def load(config: Path | None = None, preset: str | None = None) -> PipelineConfig:

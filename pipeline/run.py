@@ -35,6 +35,8 @@ def run(
         UsageError: there is no input.
         CtrError: a component failed; the summary of the failed run is written.
     """
+    if input_base:
+        _check_exists(input_base)
     folders = local_runner.Folders((root / config.name).resolve())
     base = input_base or config.input or _simulated(config, folders.base, observer)
     recorder = Recorder(observer)
@@ -58,6 +60,13 @@ def run(
     if failure:
         raise failure
     return result
+
+
+def _check_exists(input_base: str) -> None:
+    """Refuses a local path that is not there, before anything runs or is recorded."""
+    is_pattern = any(mark in input_base for mark in "*?[{")
+    if "://" not in input_base and not is_pattern and not Path(input_base).exists():
+        raise UsageError(f"--input {input_base}: no such file or folder")
 
 
 class Recorder:

@@ -107,6 +107,8 @@ def check_columns(
     if weights is not None:
         weights = np.asarray(weights, np.float64)
         _refuse(~(np.isfinite(weights) & (weights >= 0)), weights, place, "weight")
+        if not np.isfinite(weights.sum()):
+            raise PredictionsError("weights: their sum is larger than a float64 holds")
         kept = weights > 0
         kept = None if kept.all() else kept
     labels = np.asarray(labels)

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from data.convert.faults import Converted, Fault, faults_of, mask
 from data.convert.numbers import to_float64
 from data.convert.text import is_text, to_text
-from data.dataset import Label
+from data.keys import Label
 
 
 def to_label(values: pa.Array, divisor: pa.Array | None, label: Label) -> Converted:

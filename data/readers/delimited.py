@@ -192,9 +192,10 @@ def _parse_fast(
     if bad:
         numbers = np.setdiff1d(numbers, [line for line, _ in bad], assume_unique=True)
     combined = table.combine_chunks()
+    # By position: a header may hold a name twice that nobody wants.
     arrays = [
-        combined.column(name).chunk(0) if table.num_rows else pa.array([], pa.binary())
-        for name in columns
+        combined.column(index).chunk(0) if table.num_rows else pa.array([], pa.binary())
+        for index in range(len(columns))
     ]
     return pa.RecordBatch.from_arrays(arrays, columns), numbers, bad
 

@@ -90,6 +90,10 @@ def _call() -> int:
     except CtrError as error:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(f"error: {place}{error.strerror or error}", err=True)
+        return 1
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.Abort:

@@ -6,12 +6,15 @@ from typing import Any
 
 import click
 
+from pipeline.preset_files import preset_names
+
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds ``--config`` and ``--preset``, of which one is needed."""
-    command = click.option("--preset", help="A configuration that ships with ctr.")(
-        command
-    )
+    names = ", ".join(preset_names())
+    command = click.option(
+        "--preset", help=f"A configuration that ships with ctr: {names}."
+    )(command)
     return click.option(
         "--config",
         type=click.Path(path_type=Path, dir_okay=False),

@@ -135,6 +135,8 @@ def _check_names(path: str, roles: Roles, first: RawBatch | None) -> None:
                 f"{option}: no column '{name}' in {path}. Columns: "
                 f"{', '.join(known)}.{suggest(name, known)}"
             )
+        if known.count(name) > 1:
+            raise UsageError(f"{option}: {path} has the column '{name}' twice")
 
 
 def _column(table: pa.RecordBatch, name: str) -> pa.Array:

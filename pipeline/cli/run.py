@@ -59,7 +59,7 @@ def run(
         progress.note(f"pipeline {settings.name}")
         result = run_pipeline(settings, input_base, root, progress)
     if as_json:
-        click.echo(json.dumps(result))
+        click.echo(json.dumps(result, allow_nan=False))
     else:
         show(result, Console())
     if not result["verdict"]["blessed"]:
@@ -75,7 +75,7 @@ def show(result: dict[str, Any], console: Console) -> None:
     """
     console.print(component_table(result["components"]))
     if result["data"]:
-        console.print(data_line(result["data"]), highlight=False)
+        console.print(data_line(result["data"]), highlight=False, soft_wrap=True)
     if result["slices"]:
         console.print(slice_table(result["slices"]))
         for note in metric_notes(result["slices"][0]):
@@ -89,7 +89,11 @@ def show(result: dict[str, Any], console: Console) -> None:
     if result["verdict"]:
         for line in verdict_lines(result["verdict"]):
             console.print(line, highlight=False, soft_wrap=True)
-    for name in ("pushed", "evaluation", "file"):
+    for name, key in (
+        ("pushed", "pushed"),
+        ("evaluation", "evaluation"),
+        ("summary", "file"),
+    ):
         console.print(
-            f"{name}: {result.get(name) or 'none'}", highlight=False, soft_wrap=True
+            f"{name}: {result[key] or 'none'}", highlight=False, soft_wrap=True
         )

@@ -13,29 +13,31 @@ from pipeline.cli.tables import runs_table
 
 def _summaries(root: Path, pipeline: str | None) -> list[dict[str, Any]]:
     """Summaries of all runs under a root, the oldest first."""
+    if not root.is_dir():
+        raise UsageError(f"--root {root}: no such folder; `ctr run` makes one")
     files = sorted(root.glob(f"{pipeline or '*'}/reports/*.json"))
     summaries = [json.loads(path.read_text("utf-8")) for path in files]
     return sorted(summaries, key=lambda summary: str(summary["run"]))
 
 
-@click.group()
-@click.option(
+root_option = click.option(
     "--root",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("runs"),
     show_default=True,
     help="Folder that holds all runs.",
 )
-@click.pass_context
-def runs(ctx: click.Context, root: Path) -> None:
+
+
+@click.group()
+def runs() -> None:
     """List runs, or show one."""
-    ctx.obj = root
 
 
 @runs.command("list")
 @click.option("--pipeline", help="Only this pipeline.")
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@click.pass_obj
 def list_runs(root: Path, pipeline: str | None, as_json: bool) -> None:
     """List runs, the newest last."""
     summaries = _summaries(root, pipeline)
@@ -52,8 +54,8 @@ def list_runs(root: Path, pipeline: str | None, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run_id")
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@click.pass_obj
 def show(root: Path, run_id: str, as_json: bool) -> None:
     """Show one run: its numbers, and its artifacts from ML Metadata.
 

@@ -74,11 +74,13 @@ def component_table(components: list[dict[str, Any]]) -> Table:
 def runs_table(summaries: list[dict[str, Any]]) -> Table:
     """One line a run."""
     table = Table()
-    for name in ("run", "pipeline", "verdict"):
-        table.add_column(name)
-    for name in ("rows", "gauc", "pcop"):
-        table.add_column(name, justify="right")
-    table.add_column("pushed")
+    # An id that is cut cannot be copied into `runs show`.
+    table.add_column("run", no_wrap=True, min_width=26)
+    table.add_column("pipeline")
+    table.add_column("verdict")
+    for name in ("gauc", "pcop"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("pushed", no_wrap=True)
     for summary in summaries:
         overall = (summary["slices"] or [None])[0]
         verdict = summary["verdict"]
@@ -88,7 +90,6 @@ def runs_table(summaries: list[dict[str, Any]]) -> Table:
             "failed"
             if summary["error"]
             else ("blessed" if verdict and verdict["blessed"] else "not blessed"),
-            f"{overall['rows']:,}" if overall else "",
             number(overall["metrics"].get("gauc")) if overall else "",
             number(overall["metrics"].get("pcop")) if overall else "",
             (summary["pushed"] or "").rsplit("/", 1)[-1],
@@ -128,12 +129,10 @@ def verdict_lines(verdict: dict[str, Any]) -> list[str]:
     lines = [f"verdict: [{colour}]{escape(verdict['reason'])}[/{colour}]"]
     for check in verdict["checks"]:
         if check["status"] != "pass":
-            value = "null" if check["value"] is None else f"{check['value']:.6g}"
             lines.append(
                 f"  {check['status']}: {check['metric']} of "
-                f"{slice_name(check['slice'])}: {value}, {check['kind']} "
-                f"{check['bound']:g}, {check['rows']:,} rows: "
-                f"{escape(check['reason'] or '')}"
+                f"{slice_name(check['slice'])} ({check['rows']:,} rows), "
+                f"{check['kind']} {check['bound']:g}: {escape(check['reason'] or '')}"
             )
     return lines
 

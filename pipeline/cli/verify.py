@@ -30,6 +30,8 @@ def verify(locations: tuple[str, ...], as_json: bool) -> None:
             bad.append({"file": file, "fault": fault})
             if not as_json:
                 click.echo(f"{file}: {fault}")
+    if not good and not bad:
+        raise UsageError(f"no shards under {', '.join(locations)}")
     if as_json:
         click.echo(json.dumps({"good": good, "bad": bad}))
     else:

@@ -177,3 +177,60 @@ def test_settings_are_frozen() -> None:
     feature = Numeric(name="a", kind="numeric")
     with pytest.raises(ValidationError):
         feature.default = 1.0
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"user_id": "click"}, "user_id: column 'click' is the label already"),
+        ({"weight": "click"}, "weight: column 'click' is the label already"),
+        (
+            {"user_id": "u", "request_id": "u"},
+            "request_id: column 'u' is the user_id already",
+        ),
+    ],
+)
+def test_column_has_one_role(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        declare([ITEM], keys={"label": "click"} | keys)
+
+
+@pytest.mark.parametrize(
+    ("feature", "message"),
+    [
+        ({"name": "u", "column": "user", "kind": "numeric"}, "the user_id, which must"),
+        (
+            {"name": "u", "column": "user", "kind": "vector", "length": 2},
+            "categorical with encoding hash or vocabulary feature, got vector",
+        ),
+        (
+            {
+                "name": "user",
+                "kind": "categorical",
+                "encoding": "identity",
+                "buckets": 5,
+            },
+            "the user_id, which must be",
+        ),
+        ({"name": "w", "kind": "categorical", "buckets": 5}, "the weight, which must"),
+        (
+            {"name": "click", "kind": "categorical", "column": "x", "buckets": 5},
+            "'click' is the label's name",
+        ),
+        ({"name": "a", "kind": "categorical", "buckets": 10**30}, "less than or equal"),
+        (
+            {"name": "a", "kind": "categorical", "column": "", "buckets": 9},
+            "at least 1 char",
+        ),
+        (
+            {"name": "c", "kind": "cross", "features": ["item", "item"], "buckets": 5},
+            "must differ from each other",
+        ),
+    ],
+)
+def test_features_that_cannot_work_are_refused(
+    feature: dict[str, Any], message: str
+) -> None:
+    keys = {"label": "click", "user_id": "user", "weight": "w"}
+    with pytest.raises(ValidationError, match=message):
+        declare([ITEM, feature], keys=keys)

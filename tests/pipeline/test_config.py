@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from data.errors import ConfigError
-from pipeline.config import PipelineConfig, load, preset_names
+from pipeline.config import PipelineConfig, load
+from pipeline.preset_files import preset_names
 
 MINIMAL = """
 name: mine
@@ -106,3 +107,38 @@ def test_gates_of_the_documentation_are_valid() -> None:
     parsed = GatesConfig.model_validate(gates)
     assert parsed.overall["gauc"].min_change == -0.002
     assert parsed.slices[0].min_clicks == 500
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "message"),
+    [
+        ("{slices: [[]]}", "must name a column"),
+        ("{slices: [[item, item]]}", "must differ"),
+        ("{slices: [[click]]}", "'click' is the label"),
+        ("{slices: [[price]]}", "'price' holds decimals"),
+        ("{slices: [[kind]]}", "Slices name columns of the log: 'item_kind'"),
+        ("{user_weight: weight}", "'weight' needs keys.weight"),
+        (
+            "{slices: [[item]], gates: {slices: "
+            "[{slice: [zz], metrics: {gauc: {min: 0.5}}}]}}",
+            r"gates.slices\[0\].slice: \['zz'\] is not among evaluate.slices",
+        ),
+        ("{gates: {overall: {gauc: {min: .nan}}}}", "min: must be a finite number"),
+        ("{gates: {overall: {gauc: {min: true}}}}", "min: must be a valid number"),
+    ],
+)
+def test_evaluation_that_cannot_work_is_refused(
+    tmp_path: Path, evaluate: str, message: str
+) -> None:
+    more = (
+        "    - {name: price, kind: numeric}\n"
+        "    - {name: kind, column: item_kind, kind: categorical, buckets: 9}\n"
+    )
+    with pytest.raises(ConfigError, match=message):
+        load(config=write(tmp_path, f"{more}evaluate: {evaluate}\n"))
+
+
+def test_unknown_key_is_told_by_its_name_in_the_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Did you mean 'schema'") as caught:
+        load(config=write(tmp_path, "schem: x\n"))
+    assert "schema_file" not in str(caught.value)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from pipeline.config import PRESETS
+from pipeline.preset_files import PRESETS
 
 pytestmark = pytest.mark.smoke
 
@@ -167,9 +167,9 @@ def test_blessed_models_are_pushed_as_rising_versions(
 
 def test_runs_lists_both_and_show_gives_lineage(runs: list[dict[str, Any]]) -> None:
     root = str(Path(runs[0]["file"]).parents[2])
-    listed = run_ctr("runs", "--root", root, "list")
+    listed = run_ctr("runs", "list", "--root", root)
     assert [run["run"] for run in listed["runs"]] == [run["run"] for run in runs]
-    shown = run_ctr("runs", "--root", root, "show", runs[1]["run"])
+    shown = run_ctr("runs", "show", runs[1]["run"], "--root", root)
     lineage = {node["component"]: node for node in shown["lineage"]}
     assert lineage["Evaluator"]["inputs"]["baseline_model"] == [runs[0]["model"]]
     assert lineage["AtomicPusher"]["state"] == "complete"

@@ -13,7 +13,7 @@ from data.convert.lists import single, to_list
 from data.convert.numbers import to_float32, to_float64, to_int64
 from data.convert.text import to_text
 from data.convert.times import to_seconds
-from data.dataset import Label
+from data.keys import Label
 
 
 def binary(*values):

@@ -1,0 +1,10 @@
+"""Configurations that ship with the project; a module of its own, quick to import."""
+
+from pathlib import Path
+
+PRESETS = Path(__file__).parent / "presets"
+
+
+def preset_names() -> list[str]:
+    """Names of the presets, sorted."""
+    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
