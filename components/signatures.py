@@ -4,12 +4,13 @@
 column. Both run the saved Transform graph, so a client sends the log's own columns.
 """
 
+import math
 from typing import Any
 
 import tensorflow as tf
 import tensorflow_transform as tft
 
-from components.tensors import as_sparse, scalar
+from components.tensors import as_sparse, padded, scalar
 from data.columns import Column, shard_columns
 from data.dataset import Dataset
 from data.features import Cross
@@ -87,11 +88,18 @@ def _as_transform_reads(
     A request may lack a column that every logged row has (its user, say); it then
     counts as absent instead of failing the whole batch.
     """
-    dense = transform.raw_feature_spec()
+    specs = transform.raw_feature_spec()
     out: dict[str, Any] = {}
     for name, column in raw.items():
-        if isinstance(dense[name], tf.io.FixedLenFeature):
-            out[name] = scalar(column, "" if column.dtype == tf.string else 0)
-        else:
+        spec = specs[name]
+        if not isinstance(spec, tf.io.FixedLenFeature):
             out[name] = column
+            continue
+        # [] and [1] are one value a row; a curated schema may also fix a vector's [n].
+        size = math.prod(spec.shape)
+        if size == 1:
+            values = scalar(column, "" if column.dtype == tf.string else 0)
+        else:
+            values = padded(column, size, "first")
+        out[name] = tf.reshape(values, [-1, *spec.shape])
     return out

@@ -47,7 +47,9 @@ def ingest(
     settings = load(config, preset)
     given = inputs or ((settings.input,) if settings.input else ())
     if not given:
-        raise UsageError("no log to read: pass --input PATH or set input in the config; `ctr simulate` writes one")
+        raise UsageError(
+            "no log to read: pass --input PATH or set input in the config; `ctr simulate` writes one"
+        )
     if not verbose:
         from pipeline.cli.quiet import silence
 

@@ -163,3 +163,26 @@ def test_request_without_user_or_with_unseen_values_still_predicts(
 ) -> None:
     out = predict(exported, [{"item": [b"never seen"]}, {}])
     assert np.isfinite(out).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [((), [7, 0]), ((1,), [[7], [0]]), ((2,), [[7, 8], [0, 0]])],
+)
+def test_required_columns_get_the_shape_that_the_schema_fixes(
+    shape: tuple[int, ...], expected: list[Any]
+) -> None:
+    # An inferred or curated schema may fix [], [1] or, for a vector, [n].
+    import tensorflow as tf
+
+    from components.signatures import _as_transform_reads
+
+    class Transform:
+        def raw_feature_spec(self) -> dict[str, Any]:
+            return {"x": tf.io.FixedLenFeature(shape, tf.int64)}
+
+    column = tf.sparse.from_dense(tf.constant([[7, 8], [0, 0]], tf.int64))
+    if shape != (2,):
+        column = tf.sparse.from_dense(tf.constant([[7], [0]], tf.int64))
+    read = _as_transform_reads({"x": column}, Transform())["x"]
+    assert read.numpy().tolist() == expected
