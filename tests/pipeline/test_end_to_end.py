@@ -70,10 +70,9 @@ def scored(runs: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     columns: dict[str, list[Any]] = collections.defaultdict(list)
     for record in raw:
         feature = tf.train.Example.FromString(record).features.feature
-        for name in ("user_id", "device"):
+        for name in ("user_id", "device", "position"):
             columns[name].append(feature[name].bytes_list.value[0].decode())
-        for name in ("click", "position"):
-            columns[name].append(feature[name].int64_list.value[0])
+        columns["click"].append(feature["click"].int64_list.value[0])
     model = tf.saved_model.load(first["pushed"])
     scores = model.signatures["serving_default"](examples=tf.constant(raw))
     return {
