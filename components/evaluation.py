@@ -1,5 +1,6 @@
 """The configuration of TFMA's evaluation, and its results read back."""
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,13 +8,13 @@ from typing import Any
 
 import tensorflow_model_analysis as tfma
 
-from components.metrics.flat_results import read_flat
 from components.metrics.ranking_metrics import (
     DEFAULT_BUCKETS,
     DEFAULT_SCORE_LIMIT,
     RankingMetrics,
 )
-from components.metrics.results import SliceResult, sort_slices
+from components.metrics.results import SliceResult, sort_slices, with_field_errors
+from components.metrics.tfma_values import RECORD, read_record
 
 CANDIDATE = "candidate"
 BASELINE = "baseline"
@@ -31,6 +32,8 @@ def eval_config(
     signature_name: str = SIGNATURE,
     buckets: int = DEFAULT_BUCKETS,
     score_limit: int = DEFAULT_SCORE_LIMIT,
+    top_slices: Sequence[tuple[Sequence[str], int]] = (),
+    min_slice_rows: int = 0,
 ) -> tfma.EvalConfig:
     """Builds the configuration of the Evaluator; it goes with ``custom_extractors``.
 
@@ -46,6 +49,9 @@ def eval_config(
         signature_name: signature of the model that predicts.
         buckets: number of buckets that users are shuffled into.
         score_limit: most distinct scores a slice holds for the pooled metrics.
+        top_slices: features of slices of which only the largest are reported, and how
+            many of them.
+        min_slice_rows: smaller slices are not reported.
 
     Returns:
         The configuration.
@@ -55,6 +61,8 @@ def eval_config(
         "user_weight": user_weight or "",
         "buckets": buckets,
         "score_limit": score_limit,
+        "min_slice_rows": min_slice_rows,
+        "top_slices": [[sorted(set(names)), count] for names, count in top_slices],
     }
     models = [
         tfma.ModelSpec(
@@ -66,7 +74,8 @@ def eval_config(
         )
         for name in ([CANDIDATE, BASELINE] if baseline else [""])
     ]
-    specs = sorted({tuple(sorted(set(features))) for features in slices} | {()})
+    crosses = [*slices, *(names for names, _ in top_slices), ()]
+    specs = sorted({tuple(sorted(set(features))) for features in crosses})
     config = tfma.EvalConfig(
         model_specs=models,
         slicing_specs=[tfma.SlicingSpec(feature_keys=features) for features in specs],
@@ -98,12 +107,11 @@ def read_results(evaluation_uri: str | Path) -> list[SliceResult]:
     """
     results: list[SliceResult] = []
     for part in tfma.load_metrics(str(evaluation_uri)):
-        key = tfma.slicer.slicer_lib.deserialize_slice_key(part.slice_key)
-        models: dict[str, dict[str, float]] = {}
+        key = dict(tfma.slicer.slicer_lib.deserialize_slice_key(part.slice_key))
         for entry in part.metric_keys_and_values:
-            if not entry.key.is_diff:
-                numbers = models.setdefault(entry.key.model_name, {})
-                numbers[entry.key.name] = entry.value.double_value.value
-        baseline = models.pop(BASELINE, None)
-        results.extend(read_flat(key, flat, baseline) for flat in models.values())
-    return sort_slices(results)
+            if entry.key.name == RECORD and not entry.key.is_diff:
+                result = read_record(entry.value.bytes_value)
+                # Curves of every slice would make the summary of a run large.
+                curves = None if key else result.curves
+                results.append(dataclasses.replace(result, slice=key, curves=curves))
+    return with_field_errors(sort_slices(results))

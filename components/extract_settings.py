@@ -4,7 +4,13 @@ import dataclasses
 import json
 from typing import Any
 
-from components.metrics.ranking_metrics import DEFAULT_BUCKETS, RankingMetrics
+from components.metrics.names import UserWeight
+from components.metrics.ranking_metrics import (
+    DEFAULT_BUCKETS,
+    DEFAULT_SCORE_LIMIT,
+    RankingMetrics,
+)
+from components.metrics.user_sums import default_user_weight
 from components.slices import SliceSpec
 from data.errors import ConfigError
 
@@ -20,7 +26,10 @@ class ExtractSettings:
         candidate: name of the model beside a baseline; empty without one.
         baseline: name of the baseline, or empty for none.
         prediction_key: output that holds the prediction, or empty.
+        user_weight: what a user weighs in GAUC.
         buckets: number of user buckets.
+        score_limit: most distinct scores a slice holds for the pooled metrics.
+        min_slice_rows: smaller slices are not reported.
         specs: slices to make.
     """
 
@@ -30,7 +39,10 @@ class ExtractSettings:
     candidate: str
     baseline: str
     prediction_key: str
+    user_weight: UserWeight
     buckets: int
+    score_limit: int
+    min_slice_rows: int
     specs: tuple[SliceSpec, ...]
 
     def slice_features(self) -> list[str]:
@@ -53,14 +65,14 @@ def read_settings(eval_config: Any) -> ExtractSettings:
     models = list(eval_config.model_specs)
     baseline = next((spec.name for spec in models if spec.is_baseline), "")
     model = next(spec for spec in models if not spec.is_baseline)
-    specs = {
-        SliceSpec(
-            tuple(sorted({*spec.feature_keys, *spec.feature_values})),
-            tuple(sorted(spec.feature_values.items())),
-        )
-        for spec in eval_config.slicing_specs
-    } or {SliceSpec(())}
     metric = metric_settings(eval_config)
+    top = {tuple(sorted(names)): int(k) for names, k in metric.get("top_slices", [])}
+    specs = set()
+    for spec in eval_config.slicing_specs:
+        names = tuple(sorted({*spec.feature_keys, *spec.feature_values}))
+        wanted = tuple(sorted(spec.feature_values.items()))
+        specs.add(SliceSpec(names, wanted, top.get(names)))
+    weighted = bool(model.example_weight_key)
     return ExtractSettings(
         label_key=model.label_key,
         weight_key=model.example_weight_key,
@@ -68,9 +80,17 @@ def read_settings(eval_config: Any) -> ExtractSettings:
         candidate=model.name if baseline else "",
         baseline=baseline,
         prediction_key=model.prediction_key,
+        user_weight=metric.get("user_weight") or default_user_weight(weighted),
         buckets=int(metric.get("buckets", DEFAULT_BUCKETS)),
-        specs=tuple(sorted(specs, key=lambda spec: (spec.features, spec.wanted))),
+        score_limit=int(metric.get("score_limit", DEFAULT_SCORE_LIMIT)),
+        min_slice_rows=int(metric.get("min_slice_rows", 0)),
+        specs=tuple(sorted(specs or {SliceSpec(())}, key=_spec_order)),
     )
+
+
+def _spec_order(spec: SliceSpec) -> tuple[Any, ...]:
+    """A fixed order of slices."""
+    return spec.features, spec.wanted
 
 
 def metric_settings(eval_config: Any) -> dict[str, Any]:

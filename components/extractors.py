@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow_model_analysis as tfma
 
-from components.column_stage import SliceColumns
+from components.column_stage import SliceSums
 from components.extract_settings import read_settings
 from data.errors import ConfigError
 
@@ -48,6 +48,6 @@ def custom_extractors(
         )
     settings = read_settings(eval_config)
     stage = tfma.extractors.Extractor(
-        stage_name=STAGE_NAME, ptransform=SliceColumns(settings)
+        stage_name=STAGE_NAME, ptransform=SliceSums(settings)
     )
     return [*extractors[:-2], stage]

@@ -1,6 +1,7 @@
 """Slices of evaluation rows, computed by column."""
 
 import dataclasses
+import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -45,7 +46,27 @@ class SliceFeature:
         position[index] = np.arange(len(index))
         rows = position[self.rows]
         kept = rows >= 0
-        return SliceFeature(rows[kept], self.codes[kept], self.values)
+        codes, values = self.codes[kept], self.values
+        if len(values) > len(codes):  # most values are of other rows
+            used, codes = np.unique(codes, return_inverse=True)
+            values = [values[at] for at in used.tolist()]
+        return SliceFeature(rows[kept], codes, values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles small: most features have one value a row, and few values."""
+        count = len(self.rows)
+        single = np.array_equal(self.rows, np.arange(count))
+        codes = self.codes.astype(np.min_scalar_type(len(self.values)))
+        rows = None if single else self.rows.astype(np.int32)
+        return _unpickle_feature, (rows, codes, self.values)
+
+
+def _unpickle_feature(
+    rows: NDArray[np.int32] | None, codes: NDArray[Any], values: list[Any]
+) -> SliceFeature:
+    """Undoes ``SliceFeature.__reduce__``."""
+    wide = np.arange(len(codes)) if rows is None else rows.astype(np.int64)
+    return SliceFeature(wide, codes.astype(np.int64), values)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -55,10 +76,12 @@ class SliceSpec:
     Attributes:
         features: feature names, sorted; none for all rows.
         wanted: wanted value, as text, of some features.
+        top: how many of the slices with the most rows to keep; None for all.
     """
 
     features: tuple[str, ...]
     wanted: tuple[tuple[str, str], ...] = ()
+    top: int | None = None
 
 
 def slice_feature(values: Sequence[Any], rows: Ints, row_count: int) -> SliceFeature:
@@ -151,6 +174,19 @@ def slice_groups(
         key = _key(features, spec, int(codes[start]))
         if all(str(value) == wanted.get(name, str(value)) for name, value in key):
             yield key, rows[start:end]
+
+
+def largest_slices(sizes: Mapping[SliceKey, int], count: int) -> list[SliceKey]:
+    """Picks the slices with the most rows.
+
+    Args:
+        sizes: rows by slice.
+        count: how many to pick.
+
+    Returns:
+        Their keys, the largest first; equal ones in order of their text.
+    """
+    return heapq.nsmallest(count, sizes, key=lambda key: (-sizes[key], str(key)))
 
 
 def _cross(rows: Ints, codes: Ints, feature: SliceFeature) -> tuple[Ints, Ints]:

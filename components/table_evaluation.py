@@ -5,11 +5,21 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from components.metrics.accumulator import SliceAccumulator
 from components.metrics.columns import Columns
 from components.metrics.names import UserWeight
-from components.metrics.results import SliceKey, SliceResult, sort_slices
-from components.slices import SliceFeature, SliceSpec, slice_groups
+from components.metrics.results import (
+    SliceKey,
+    SliceResult,
+    sort_slices,
+    with_field_errors,
+)
+from components.metrics.slice_metrics import evaluate_rows
+from components.slices import (
+    SliceFeature,
+    SliceSpec,
+    largest_slices,
+    slice_groups,
+)
 
 
 def evaluate_table(
@@ -24,19 +34,27 @@ def evaluate_table(
     Args:
         columns: checked rows.
         features: slice features over the same rows.
-        specs: slices to make beside the one of all rows.
+        specs: slices to make beside the one of all rows; features sorted.
         user_weight: what a user weighs in GAUC.
         user_declared: whether the data names a user id column.
 
     Returns:
         One result a slice, all rows first.
     """
-    groups: dict[SliceKey, NDArray[np.int64]] = {(): np.arange(len(columns))}
-    for spec in {SliceSpec(tuple(sorted(one.features)), one.wanted) for one in specs}:
-        groups |= dict(slice_groups(features, spec, len(columns)))
-    results = []
-    for key, index in groups.items():
-        accumulator = SliceAccumulator(user_weight)
-        accumulator.add(columns.take(index) if key else columns)
-        results.append(accumulator.result(key, user_declared))
-    return sort_slices(results)
+    groups: dict[SliceKey, NDArray[np.int64] | None] = {(): None}
+    for spec in specs:
+        found = dict(slice_groups(features, spec, len(columns)))
+        if spec.top is not None:
+            sizes = {key: len(index) for key, index in found.items()}
+            found = {key: found[key] for key in largest_slices(sizes, spec.top)}
+        groups |= found
+    results = [
+        evaluate_rows(
+            columns if index is None else columns.take(index),
+            user_weight,
+            key,
+            user_declared,
+        )
+        for key, index in groups.items()
+    ]
+    return with_field_errors(sort_slices(results))

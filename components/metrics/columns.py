@@ -100,15 +100,14 @@ def check_columns(
 
     Raises:
         PredictionsError: a label other than 0 or 1, a prediction that is no finite
-            number, or a weight that is negative or not finite. The message names the
-            first such row (counted from 1) and its value.
+            number, or a weight that is negative or not finite; the message names the
+            first such row (counted from 1) and its value. Or numbers so large that
+            their sums overflow.
     """
     kept = None
     if weights is not None:
         weights = np.asarray(weights, np.float64)
         _refuse(~(np.isfinite(weights) & (weights >= 0)), weights, place, "weight")
-        if not np.isfinite(weights.sum()):
-            raise PredictionsError("weights: their sum is larger than a float64 holds")
         kept = weights > 0
         kept = None if kept.all() else kept
     labels = np.asarray(labels)
@@ -121,11 +120,32 @@ def check_columns(
         # Adding zero turns -0.0, which sorts apart in some orders, into 0.0.
         baseline = baseline + 0.0
     columns = Columns(users, labels == 1, scores + 0.0, weights, baseline)
-    if kept is None:
-        return columns, None
-    positions = np.flatnonzero(kept)
-    return columns.take(positions), positions
+    positions = None if kept is None else np.flatnonzero(kept)
+    if positions is not None:
+        columns = columns.take(positions)
+    _refuse_large(columns)
+    return columns, positions
 
+
+def _refuse_large(columns: Columns) -> None:
+    """Raises where sums of weights, predictions and their squares overflow."""
+    weight = float(len(columns) if columns.weights is None else columns.weights.sum())
+    for name, scores in (
+        ("prediction", columns.scores),
+        ("baseline prediction", columns.baseline),
+    ):
+        if scores is None or not len(scores):
+            continue
+        largest = max(float(scores.max()), -float(scores.min()), 1.0)
+        if weight * weight * largest * largest > _LARGEST_SUM:
+            raise PredictionsError(
+                f"{name}s as large as {largest:g}, or weights that sum to {weight:g}: "
+                "their squares are larger than a float64 holds; scale them down"
+            )
+
+
+# Leaves room for the further sums of a metric.
+_LARGEST_SUM = 1e300
 
 _RULES = {
     "weight": "must be a finite number >= 0",

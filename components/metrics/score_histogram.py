@@ -2,11 +2,15 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from components.metrics.exact import digits, from_digits
+
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _SIGN_FREE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 
@@ -15,154 +19,147 @@ _SIGN_FREE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 class ScoreHistogram:
     """Weight of clicks and non-clicks at each distinct score, ascending.
 
-    Exact while the distinct scores fit ``limit``. Beyond it, scores are cut to their
-    leading bits, as few bits less as make them fit. The state depends on the set of
-    rows only, not on their order or split; :meth:`auc_bound` says what it may cost.
+    Weights are exact: whole numbers, or digits in base 2**30 where rows have weights,
+    so that neither the order of rows nor their split shows. Scores are exact while the
+    distinct ones fit the limit of :meth:`merged`. Beyond it they are cut to their
+    leading bits, as few bits less as make them fit; ``Pooled.auc_bound`` says what that
+    may cost.
 
     Attributes:
         scores: float64 [distinct], ascending.
-        clicks: float64 [distinct], weight of the clicks at each score.
-        others: float64 [distinct], weight of the non-clicks at each score.
+        click_digits: int64, or int32 for counts of rows that were not merged, [digits,
+            distinct], weight of the clicks at each score.
+        other_digits: the same of the non-clicks.
+        lowest: place of the lowest digit; 0 with a single digit for plain counts.
         cut_bits: low bits of the score that were dropped; 0 means exact.
-        limit: most distinct scores to hold, or None for no limit.
     """
 
     scores: Floats
-    clicks: Floats
-    others: Floats
+    click_digits: NDArray[np.integer[Any]]
+    other_digits: NDArray[np.integer[Any]]
+    lowest: int = 0
     cut_bits: int = 0
-    limit: int | None = None
 
     @classmethod
-    def of(
+    def of_sorted(
         cls,
         scores: Floats,
         labels: NDArray[np.bool_],
         weights: Floats | None,
-        limit: int | None = None,
+        starts: Ints,
     ) -> "ScoreHistogram":
         """Counts rows by score.
 
         Args:
-            scores: float64 [rows], finite, without -0.0.
-            labels: bool [rows].
+            scores: float64 [distinct], ascending, without -0.0.
+            labels: bool [rows], in order of the score.
             weights: float64 [rows], or None to count rows.
-            limit: most distinct scores to hold, or None for no limit.
+            starts: int64 [distinct], first row of each score.
 
         Returns:
             The histogram of these rows.
         """
-        # With weights the full key fixes the order in which ties are added.
-        order = (
-            np.argsort(scores, kind="stable")
-            if weights is None
-            else np.lexsort((weights, labels, scores))
-        )
-        one = np.ones(len(scores)) if weights is None else weights[order]
-        clicks = np.where(labels[order], one, 0.0)
-        return _build(scores[order], clicks, one - clicks, 0, limit)
+        if weights is None:
+            counted = np.add.reduceat(labels, starts, dtype=np.int32)[None, :]
+            total = np.diff(starts, append=len(labels)).astype(np.int32)[None, :]
+            return cls(scores, counted, total - counted)
+        table, lowest = digits(weights)
+        clicks = _segment_sums(np.where(labels, table, 0), starts)
+        others = _segment_sums(np.where(labels, 0, table), starts)
+        return cls(scores, clicks, others, lowest)
 
     @classmethod
-    def merged(cls, parts: Sequence["ScoreHistogram"]) -> "ScoreHistogram":
+    def merged(
+        cls, parts: Sequence["ScoreHistogram"], limit: int | None = None
+    ) -> "ScoreHistogram":
         """Adds histograms of disjoint rows.
 
         Args:
-            parts: at least one histogram, all of the same limit.
+            parts: at least one histogram.
+            limit: most distinct scores to hold, or None for no limit.
 
         Returns:
             The histogram of all rows.
         """
-        if len(parts) == 1:
-            return parts[0]
-        scores = np.concatenate([part.scores for part in parts])
         cut_bits = max(part.cut_bits for part in parts)
-        scores = _cut(scores, cut_bits)
+        lowest = min(part.lowest for part in parts)
+        highest = max(part.lowest + len(part.click_digits) for part in parts)
+        scores = cut(np.concatenate([part.scores for part in parts]), cut_bits)
         order = np.argsort(scores, kind="stable")
-        clicks = np.concatenate([part.clicks for part in parts])[order]
-        others = np.concatenate([part.others for part in parts])[order]
-        return _build(scores[order], clicks, others, cut_bits, parts[0].limit)
+        clicks, others = (
+            np.concatenate(
+                [
+                    _aligned(table, part.lowest - lowest, highest - lowest)
+                    for part, table in zip(parts, tables, strict=True)
+                ],
+                axis=1,
+            )[:, order]
+            for tables in (
+                [part.click_digits for part in parts],
+                [part.other_digits for part in parts],
+            )
+        )
+        scores = scores[order]
+        while True:
+            starts = np.flatnonzero(changes(scores))
+            if limit is None or len(starts) <= limit:
+                break
+            cut_bits += 1
+            scores = cut(scores, cut_bits)
+        return cls(
+            scores[starts],
+            _segment_sums(clicks, starts),
+            _segment_sums(others, starts),
+            lowest,
+            cut_bits,
+        )
 
-    def auc(self) -> float | None:
-        """Pooled AUC: the share of click and non-click pairs in order, ties one half.
-
-        Returns:
-            The value, or None without clicks or without non-clicks.
-        """
-        pairs = self.clicks.sum() * self.others.sum()
-        if not pairs > 0:
-            return None
-        below = np.cumsum(self.others) - self.others
-        return float((self.clicks * (below + 0.5 * self.others)).sum() / pairs)
-
-    def auc_bound(self) -> float:
-        """Largest error of :meth:`auc` from cut scores; 0 while scores are exact."""
-        pairs = self.clicks.sum() * self.others.sum()
-        if self.cut_bits == 0 or not pairs > 0:
-            return 0.0
-        return float(0.5 * (self.clicks * self.others).sum() / pairs)
-
-    def pr_auc(self) -> float | None:
-        """Average precision: sum over thresholds of recall gained times precision.
-
-        Returns:
-            The value, or None without clicks.
-        """
-        total = self.clicks.sum()
-        if not total > 0:
-            return None
-        found = np.cumsum(self.clicks[::-1])
-        shown = np.cumsum((self.clicks + self.others)[::-1])
-        return float((self.clicks[::-1] * found / shown).sum() / total)
-
-    def ece(self, buckets: int = 10) -> float | None:
-        """Expected calibration error over buckets of equal weight.
-
-        The sum over buckets of |predicted clicks - clicks|, over all weight. A score
-        belongs to the bucket that the middle of its weight falls into, so that equal
-        scores stay together.
+    def counts(self, place: slice) -> tuple[Floats, Floats]:
+        """Rounds the counts of some scores.
 
         Args:
-            buckets: number of buckets.
+            place: which scores.
 
         Returns:
-            The value, or None without rows.
-
-        References:
-            Naeini et al., Obtaining well calibrated probabilities using Bayesian
-            binning, 2015 (there with buckets of equal width).
+            float64 [chosen], weight of the clicks and of the non-clicks.
         """
-        weight = self.clicks + self.others
-        total = weight.sum()
-        if not total > 0:
-            return None
-        middle = np.cumsum(weight) - 0.5 * weight
-        bucket = np.minimum(middle / total * buckets, buckets - 1).astype(np.int64)
-        predicted = np.bincount(bucket, weight * self.scores, buckets)
-        clicked = np.bincount(bucket, self.clicks, buckets)
-        return float(np.abs(predicted - clicked).sum() / total)
+        clicks, others = self.click_digits[:, place], self.other_digits[:, place]
+        return from_digits(clicks, self.lowest), from_digits(others, self.lowest)
 
 
-def _build(
-    scores: Floats, clicks: Floats, others: Floats, cut_bits: int, limit: int | None
-) -> ScoreHistogram:
-    """Joins equal neighbours of sorted scores, cutting bits until the limit holds."""
-    while True:
-        start = np.flatnonzero(np.r_[True, scores[1:] != scores[:-1]][: len(scores)])
-        if limit is None or len(start) <= limit:
-            break
-        cut_bits += 1
-        scores = _cut(scores, cut_bits)
-    if len(start):
-        clicks = np.add.reduceat(clicks, start)
-        others = np.add.reduceat(others, start)
-    return ScoreHistogram(scores[start], clicks, others, cut_bits, limit)
+def changes(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Marks each position that differs from the one before; the first always does."""
+    changed = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=changed[1:])
+    return changed
 
 
-def _cut(scores: Floats, bits: int) -> Floats:
-    """Clears the low bits of scores, keeping their order (towards minus infinity)."""
+def cut(scores: Floats, bits: int) -> Floats:
+    """Clears low bits of scores, keeping their order (towards minus infinity).
+
+    Args:
+        scores: float64 [any].
+        bits: number of low bits to clear.
+
+    Returns:
+        float64 [any].
+    """
     if bits == 0:
         return scores
     raw = scores.view(np.int64)
     ordered = raw ^ ((raw >> 63) & _SIGN_FREE)
     ordered = (ordered >> bits) << bits
     return (ordered ^ ((ordered >> 63) & _SIGN_FREE)).view(np.float64)
+
+
+def _segment_sums(table: NDArray[np.generic], starts: Ints) -> Ints:
+    """Sums, digit by digit, the segments that begin at ``starts``."""
+    if len(starts) == 0:
+        return np.zeros((len(table), 0), np.int64)
+    return np.add.reduceat(table, starts, axis=1, dtype=np.int64)
+
+
+def _aligned(table: NDArray[np.integer[Any]], below: int, count: int) -> Ints:
+    """Digits with zeros around them, so that all parts have the same places."""
+    above = count - below - len(table)
+    return np.pad(table, ((below, above), (0, 0)))

@@ -1,16 +1,20 @@
-"""Per-user sums by one sort and segment sums: what every user-level metric adds up."""
+"""Per-user sums of ranked rows by segment sums: what every metric adds up."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from components.metrics.columns import Columns
 from components.metrics.names import UserWeight
+from components.metrics.ranking import Ranking
+from components.metrics.score_histogram import changes
 
 # scikit-learn's bound for float64, so that both log losses agree.
 PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
+# Rows worked on at a time: few enough that temporary columns stay small.
+_BLOCK_ROWS = 1 << 18
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -18,9 +22,7 @@ Ints = NDArray[np.int64]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class UserSums:
-    """Sums of one model's rows by unit, units in order of their code.
-
-    A unit is a user, or a single row when the row has no user id.
+    """Sums of one model's rows by unit.
 
     Attributes:
         known: bool [units], False for a row without a user id.
@@ -32,6 +34,8 @@ class UserSums:
         loss: float64 [units], sum of weight times log loss of the clipped score.
         mass: float64 [units], weight of the user in GAUC.
         auc: float64 [units], AUC of the user's rows, NaN where undefined.
+        pooled: float64 [units], sum of weight times the terms of the pooled AUC; zeros
+            where no terms were given.
     """
 
     known: NDArray[np.bool_]
@@ -43,6 +47,12 @@ class UserSums:
     loss: Floats
     mass: Floats
     auc: Floats
+    pooled: Floats
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """Whether each unit (bool [units]) is a user with an AUC."""
+        return self.known & np.isfinite(self.auc)
 
 
 def default_user_weight(weighted: bool) -> UserWeight:
@@ -57,65 +67,122 @@ def default_user_weight(weighted: bool) -> UserWeight:
     return "weight" if weighted else "impressions"
 
 
-def user_sums(columns: Columns, scores: Floats, user_weight: UserWeight) -> UserSums:
-    """Sums the rows of each user.
+def user_sums(
+    ranking: Ranking,
+    user_weight: UserWeight,
+    terms: tuple[Floats, Floats] | None = None,
+) -> UserSums:
+    """Sums the rows of each unit.
 
     Weights become integers of each user's own scale (52 bits, fewer only beyond 512
     rows of one user), so that sums do not depend on the order of rows.
 
     Args:
-        columns: the rows; all rows of a user must be among them.
-        scores: float64 [rows], the scores to rank by.
+        ranking: the rows; all rows of a user must be among them.
         user_weight: what a user weighs in GAUC. ``impressions`` also makes pairs inside
             the user unweighted.
+        terms: what a click and a non-click at each bin of ``ranking.histogram`` adds to
+            the pooled AUC (float64 [bins] each), or None.
 
     Returns:
         One entry a unit.
     """
-    positions = np.arange(len(columns))
-    units = np.where(columns.users < 0, -1 - positions, columns.users)
-    by_score = np.argsort(scores, kind="stable")
-    order = by_score[np.argsort(units[by_score], kind="stable")]
-    units, scores, labels = units[order], scores[order], columns.labels[order]
-    unit_start = np.flatnonzero(_changes(units))
-    tie_start = np.flatnonzero(_changes(units) | _changes(scores))
-    rows = _lengths(unit_start, len(order))
-    first_tie = np.searchsorted(tie_start, unit_start)
-    tie_scores = scores[tie_start]
-    ties = _Ties(labels, None, tie_start, first_tie)
-    clicks = ties.per_unit(ties.positive).astype(np.int64)
-    plain = ties
-    scale = np.zeros(len(rows), np.int64)
-    if columns.weights is not None:
-        whole, scale = _integer_weights(columns.weights[order], unit_start, rows)
-        ties = _Ties(labels, whole, tie_start, first_tie)
-    pairs = plain if user_weight == "impressions" else ties
-    weight = np.ldexp(ties.per_unit(ties.positive + ties.negative), scale)
-    click_weight = np.ldexp(ties.per_unit(ties.positive), scale)
+    count = len(ranking.unit_start)
+    rows = _lengths(ranking.unit_start, len(ranking.labels))
+    clicks = np.zeros(count, np.int64)
+    sums = {name: np.zeros(count) for name in _SUMS}
+    for units, first, end in _blocks(ranking):
+        block = _Block(ranking, units, first, end)
+        clicks[units] = block.counts.per_unit(block.counts.positive)
+        for name, values in block.sums(user_weight, terms).items():
+            sums[name][units] = values
     masses: dict[str, Floats] = {
         "impressions": rows.astype(np.float64),
-        "clicks": click_weight,
-        "users": np.ones(len(rows)),
-        "weight": weight,
+        "clicks": sums["click_weight"],
+        "users": np.ones(count),
+        "weight": sums["weight"],
     }
     return UserSums(
-        known=units[unit_start] >= 0,
+        known=ranking.known,
         rows=rows,
         clicks=clicks,
-        weight=weight,
-        click_weight=click_weight,
-        predicted=np.ldexp(ties.predicted(tie_scores), scale),
-        loss=np.ldexp(ties.loss(tie_scores), scale),
         mass=masses[user_weight],
-        auc=pairs.auc(),
+        **sums,
     )
 
 
-def _changes(values: NDArray[np.generic]) -> NDArray[np.bool_]:
-    """Marks each position that differs from the one before; the first always does."""
-    changed = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=changed[1:])
-    return changed
+_SUMS = ("weight", "click_weight", "predicted", "loss", "auc", "pooled")
+
+
+def _blocks(ranking: Ranking) -> Iterator[tuple[slice, int, int]]:
+    """Runs of whole units of about ``_BLOCK_ROWS`` rows: units, first and end row."""
+    starts, total = ranking.unit_start, len(ranking.labels)
+    marks = np.arange(0, total, _BLOCK_ROWS)
+    edges = np.unique(np.append(np.searchsorted(starts, marks), len(starts)))
+    rows = np.append(starts, total)[edges]
+    for index in range(len(edges) - 1):
+        units = slice(int(edges[index]), int(edges[index + 1]))
+        yield units, int(rows[index]), int(rows[index + 1])
+
+
+class _Block:
+    """Some units of a ranking, their rows joined to runs of one user and score."""
+
+    def __init__(self, ranking: Ranking, units: slice, first: int, end: int) -> None:
+        """Finds the runs and sums their clicks.
+
+        Args:
+            ranking: the rows.
+            units: the units of this block.
+            first: their first row.
+            end: the row behind their last.
+        """
+        labels = ranking.labels[first:end]
+        bins = ranking.bins[first:end]
+        unit_start = ranking.unit_start[units] - first
+        changed = changes(bins)
+        changed[unit_start] = True
+        tie_start = np.flatnonzero(changed)
+        first_tie = np.searchsorted(tie_start, unit_start)
+        self._scores = ranking.histogram.scores
+        self._bins = bins[tie_start]
+        self._scale = np.zeros(len(unit_start), np.int64)
+        self.counts = self.weighted = _Ties(labels, None, tie_start, first_tie)
+        if ranking.weights is not None:
+            rows = _lengths(unit_start, len(labels))
+            whole, self._scale = _integer_weights(
+                ranking.weights[first:end], unit_start, rows
+            )
+            self.weighted = _Ties(labels, whole, tie_start, first_tie)
+
+    def sums(
+        self, user_weight: UserWeight, terms: tuple[Floats, Floats] | None
+    ) -> dict[str, Floats]:
+        """Sums of each unit, by the names of ``_SUMS``."""
+        ties = self.weighted
+        pairs = self.counts if user_weight == "impressions" else ties
+        total = ties.positive + ties.negative
+        scores = self._scores[self._bins]
+        clipped = np.clip(scores, PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR)
+        pooled = np.zeros(len(total))
+        if terms is not None:
+            for_click, for_other = (values[self._bins] for values in terms)
+            pooled = ties.positive * for_click + ties.negative * for_other
+        by_name: dict[str, NDArray[Any]] = {
+            "weight": total,
+            "click_weight": ties.positive,
+            "predicted": total * scores,
+            "loss": -(
+                ties.positive * np.log(clipped) + ties.negative * np.log1p(-clipped)
+            ),
+            "pooled": pooled,
+        }
+        sums = {
+            name: np.ldexp(ties.per_unit(values).astype(np.float64), self._scale)
+            for name, values in by_name.items()
+        }
+        sums["auc"] = pairs.auc()
+        return sums
 
 
 def _lengths(starts: Ints, end: int) -> Ints:
@@ -137,9 +204,9 @@ def _integer_weights(
         Integer weights [rows] whose sums by unit stay below 2**62, and the power of two
         of each unit [units].
     """
-    largest = np.maximum.reduceat(weights, unit_start) if len(rows) else weights
+    largest = np.maximum.reduceat(weights, unit_start)
     exponent = np.frexp(largest)[1].astype(np.int64)
-    bits = np.minimum(52, 61 - np.ceil(np.log2(np.maximum(rows, 1))).astype(np.int64))
+    bits = np.minimum(52, 61 - np.ceil(np.log2(rows)).astype(np.int64))
     scale = exponent - bits
     whole = np.rint(np.ldexp(weights, -np.repeat(scale, rows))).astype(np.int64)
     return whole, scale
@@ -165,17 +232,17 @@ class _Ties:
         """
         self._first_tie = first_tie
         clicks = labels.astype(np.int64) if weights is None else weights * labels
-        self.positive = _segment_sums(clicks, tie_start)
+        self.positive: Ints = np.add.reduceat(clicks, tie_start)
         total = (
             _lengths(tie_start, len(labels))
             if weights is None
-            else _segment_sums(weights, tie_start)
+            else np.add.reduceat(weights, tie_start)
         )
         self.negative = total - self.positive
 
-    def per_unit(self, values: NDArray[Any]) -> Floats:
+    def per_unit(self, values: NDArray[Any]) -> NDArray[Any]:
         """Sums values of runs over each unit."""
-        return _segment_sums(values, self._first_tie).astype(np.float64)
+        return np.add.reduceat(values, self._first_tie)
 
     def auc(self) -> Floats:
         """AUC of each unit: pairs in order plus half of the ties, over all pairs."""
@@ -184,22 +251,8 @@ class _Ties:
         ties = _lengths(self._first_tie, len(cumulated))
         below = cumulated - np.repeat(cumulated[self._first_tie], ties)
         ordered = self.positive * (below + 0.5 * self.negative)
-        pairs = self.per_unit(self.positive) * self.per_unit(self.negative)
+        positive = self.per_unit(self.positive).astype(np.float64)
+        pairs = positive * self.per_unit(self.negative).astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(pairs > 0, self.per_unit(ordered) / pairs, np.nan)
-
-    def predicted(self, tie_scores: Floats) -> Floats:
-        """Sum of weight times score of each unit."""
-        return self.per_unit((self.positive + self.negative) * tie_scores)
-
-    def loss(self, tie_scores: Floats) -> Floats:
-        """Sum of weight times log loss of each unit."""
-        clipped = np.clip(tie_scores, PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR)
-        return self.per_unit(
-            -(self.positive * np.log(clipped) + self.negative * np.log1p(-clipped))
-        )
-
-
-def _segment_sums(values: NDArray[Any], starts: Ints) -> NDArray[Any]:
-    """Sums the segments that begin at ``starts``; none for no segments."""
-    return np.add.reduceat(values, starts) if len(starts) else values[:0]
+            share = np.minimum(self.per_unit(ordered) / pairs, 1.0)  # rounding
+        return np.where(pairs > 0, share, np.nan)

@@ -1,5 +1,6 @@
 """``ctr evaluate``: all metrics of any model's predictions."""
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -8,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from components.metrics.names import USER_WEIGHTS
-from data.errors import RunError, UsageError
+from data.errors import DataError, RunError, UsageError
 
 if TYPE_CHECKING:
     from components.gates import Verdict
+    from components.metrics.columns import Columns
     from components.metrics.results import SliceResult
+    from components.slices import SliceSpec
+    from pipeline.cli.predictions import Roles
 
 
 @click.command()
@@ -30,10 +34,26 @@ if TYPE_CHECKING:
     "--baseline", help="Column of another model's predictions to compare with."
 )
 @click.option(
+    "--reference",
+    help="Column of a pinned model's predictions, for the reference gates.",
+)
+@click.option(
     "--slice",
     "slices",
     multiple=True,
     help="Column to slice by, or several joined by commas for their cross; repeatable.",
+)
+@click.option(
+    "--top-slices",
+    multiple=True,
+    metavar="COLUMN:COUNT",
+    help="Column with many values, and how many of its largest slices to show.",
+)
+@click.option(
+    "--min-slice-rows",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Leave out slices with fewer rows.",
 )
 @click.option(
     "--user-weight",
@@ -53,30 +73,42 @@ def evaluate(
     user: str | None,
     weight: str | None,
     baseline: str | None,
+    reference: str | None,
     slices: tuple[str, ...],
+    top_slices: tuple[str, ...],
+    min_slice_rows: int,
     user_weight: str | None,
     gates: Path | None,
     as_json: bool,
 ) -> None:
     """Compute GAUC, PCOP and more for a file of predictions."""
+    from components.slices import SliceSpec
     from pipeline.cli.predictions import Roles
 
     if user_weight == "weight" and weight is None:
         raise UsageError("--user-weight weight: needs a column of weights, --weight")
-    crosses = tuple(tuple(dict.fromkeys(one.split(","))) for one in slices)
+    specs = [SliceSpec(tuple(sorted(set(one.split(","))))) for one in slices]
+    specs += [_top_slices(one) for one in top_slices]
     roles = Roles(
         label=label,
         prediction=prediction,
         user=user,
         weight=weight,
         baseline=baseline,
-        slices=tuple(dict.fromkeys(name for cross in crosses for name in cross)),
+        reference=reference,
+        slices=tuple(dict.fromkeys(name for spec in specs for name in spec.features)),
     )
     judge = _judge_of(gates)
-    results = _results(path, roles, crosses, user_weight)
-    verdict = judge(results)
+    try:
+        table = _Table(path, roles)
+        results = table.evaluate(specs, min_slice_rows, user_weight)
+        against = table.evaluate_reference(specs, user_weight) if reference else None
+    except DataError as error:
+        # Whatever is wrong with the file, it is what the caller passed.
+        raise UsageError(str(error)) from None
+    verdict = judge(results, against)
     _show(results, verdict, as_json)
-    outside = results[0].counts.rows_outside_unit
+    outside = results[0].outside_unit
     if outside:
         click.echo(
             f"warning: {outside:,} predictions lie outside [0, 1]; are they scores"
@@ -87,52 +119,105 @@ def evaluate(
         raise RunError(verdict.reason)
 
 
+def _top_slices(option: str) -> "SliceSpec":
+    """Reads ``item_id:20``."""
+    from components.slices import SliceSpec
+
+    name, _, count = option.rpartition(":")
+    if not name or not count.isdecimal() or int(count) < 1:
+        raise UsageError(
+            f"--top-slices {option}: must be a column and a count, such as item_id:20"
+        )
+    return SliceSpec((name,), top=int(count))
+
+
 def _judge_of(gates: Path | None) -> Any:
     """A function from results to a verdict; to None without gates."""
     if gates is None:
-        return lambda _: None
+        return lambda *_: None
     from components.gates import judge
     from components.gates_config import GatesConfig
     from data.settings import parse, read_yaml
 
     config = parse(GatesConfig, read_yaml(gates), str(gates))
-    return lambda results: judge(results, config)
+    return lambda results, against: judge(results, config, against)
 
 
-def _results(
-    path: str, roles: Any, crosses: tuple[tuple[str, ...], ...], user_weight: str | None
-) -> "list[SliceResult]":
-    """Reads the file and computes every slice."""
-    from components.metrics.columns import check_columns
-    from components.metrics.user_sums import default_user_weight
-    from components.slices import SliceSpec
-    from components.table_evaluation import evaluate_table
-    from pipeline.cli.predictions import read_predictions
+class _Table:
+    """The columns of a file, read once."""
 
-    table = read_predictions(path, roles)
-    numbers = table.numbers
-    columns, kept = check_columns(
-        table.users,
-        numbers["label"],
-        numbers["prediction"],
-        numbers.get("weight"),
-        numbers.get("baseline"),
-        place="data row",
-    )
-    weight: Any = user_weight or default_user_weight(columns.weights is not None)
-    features = {
-        name: feature if kept is None else feature.take(kept, len(table.users))
-        for name, feature in table.features.items()
-    }
-    specs = [SliceSpec(cross) for cross in crosses]
-    return evaluate_table(columns, features, specs, weight, roles.user is not None)
+    def __init__(self, path: str, roles: "Roles") -> None:
+        """Reads and checks the file.
+
+        Args:
+            path: the file.
+            roles: which column is what.
+        """
+        from components.metrics.columns import check_columns
+        from pipeline.cli.predictions import read_predictions
+
+        table = read_predictions(path, roles)
+        numbers = table.numbers
+        self._user_declared = roles.user is not None
+        self._columns, kept = check_columns(
+            table.users,
+            numbers["label"],
+            numbers["prediction"],
+            numbers.get("weight"),
+            numbers.get("baseline"),
+            place="data row",
+        )
+        self._reference = numbers.get("reference")
+        if self._reference is not None and kept is not None:
+            self._reference = self._reference[kept]
+        self._features = {
+            name: feature if kept is None else feature.take(kept, len(table.users))
+            for name, feature in table.features.items()
+        }
+
+    def evaluate(
+        self, specs: "list[SliceSpec]", min_slice_rows: int, user_weight: str | None
+    ) -> "list[SliceResult]":
+        """Computes every slice, with the baseline where there is one."""
+        results = self._evaluate(self._columns, specs, user_weight)
+        return [
+            one for one in results if not one.slice or one.counts.rows >= min_slice_rows
+        ]
+
+    def evaluate_reference(
+        self, specs: "list[SliceSpec]", user_weight: str | None
+    ) -> "list[SliceResult]":
+        """Computes every slice with the reference as its baseline."""
+        from components.metrics.columns import check_columns
+
+        columns, _ = check_columns(
+            self._columns.users,
+            self._columns.labels,
+            self._columns.scores,
+            self._columns.weights,
+            self._reference,
+            place="data row",
+        )
+        return self._evaluate(columns, specs, user_weight)
+
+    def _evaluate(
+        self, columns: "Columns", specs: "list[SliceSpec]", user_weight: str | None
+    ) -> "list[SliceResult]":
+        """All slices of checked rows."""
+        from components.metrics.user_sums import default_user_weight
+        from components.table_evaluation import evaluate_table
+
+        weight: Any = user_weight or default_user_weight(columns.weights is not None)
+        return evaluate_table(
+            columns, self._features, specs, weight, self._user_declared
+        )
 
 
 def _show(
     results: "list[SliceResult]", verdict: "Verdict | None", as_json: bool
 ) -> None:
     """Prints the results as JSON or as a table with its notes."""
-    slices = [result.to_json() for result in results]
+    slices = [dataclasses.replace(one, curves=None).to_json() for one in results]
     judged = None if verdict is None else verdict.to_json()
     if as_json:
         content: dict[str, Any] = {"slices": slices}

@@ -29,6 +29,7 @@ class Roles:
         user: column of user ids, or None.
         weight: column of weights, or None.
         baseline: column of the other model's predictions, or None.
+        reference: column of the pinned model's predictions, or None.
         slices: columns to slice by.
     """
 
@@ -37,11 +38,12 @@ class Roles:
     user: str | None = None
     weight: str | None = None
     baseline: str | None = None
+    reference: str | None = None
     slices: tuple[str, ...] = ()
 
     def by_option(self) -> list[tuple[str, str]]:
         """Command-line option and column of each role in use."""
-        single = ("label", "prediction", "user", "weight", "baseline")
+        single = ("label", "prediction", "user", "weight", "baseline", "reference")
         named = [(f"--{role}", getattr(self, role)) for role in single]
         named += [("--slice", name) for name in self.slices]
         return [(option, name) for option, name in named if name is not None]
@@ -53,7 +55,7 @@ class Predictions:
 
     Attributes:
         users: int64 [rows], user codes.
-        numbers: float64 [rows] by role: label, prediction, weight, baseline.
+        numbers: float64 [rows] by role: label, prediction, weight, baseline, reference.
         features: slice features.
     """
 
@@ -78,7 +80,7 @@ def read_predictions(path: str, roles: Roles) -> Predictions:
         UsageError: a column is absent, or a number is none.
         DataError: the file is damaged or of an unknown format.
     """
-    numeric = ("label", "prediction", "weight", "baseline")
+    numeric = ("label", "prediction", "weight", "baseline", "reference")
     wanted = {role: name for role in numeric if (name := getattr(roles, role))}
     parts: dict[str, list[NDArray[np.float64]]] = {role: [] for role in wanted}
     users = _Codes(roles.user)

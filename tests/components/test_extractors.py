@@ -1,5 +1,6 @@
 """TFMA on columns: exact slices, one model or two, every form of input."""
 
+import dataclasses
 import json
 
 import apache_beam as beam
@@ -13,10 +14,13 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tensorflow_model_analysis.metrics import metric_types, metric_util
 from tfx_bsl.tfxio import tf_example_record
 
-from components.column_stage import cut_slices, split_by_user
+from components.column_stage import DealUsers, code_users, slice_totals
 from components.evaluation import eval_config, read_results
 from components.extract_settings import read_settings
 from components.extractors import custom_extractors
+from components.metrics.columns import check_columns, encode_users
+from components.slices import SliceSpec, slice_feature
+from components.table_evaluation import evaluate_table
 from data.errors import ConfigError
 
 
@@ -125,6 +129,99 @@ def test_slices_inside_users_equal_a_loop_over_users(tmp_path):
         assert result.metrics["auc"].value == pytest.approx(pooled, abs=1e-9)
         pcop = scores[mask].sum() / labels[mask].sum()
         assert result.metrics["pcop"].value == pytest.approx(pcop, abs=1e-9)
+
+
+def table_of(users, features, labels, scores, specs):
+    """The same rows through the table that `ctr evaluate` computes."""
+    columns, _ = check_columns(encode_users(users), labels, scores)
+    rows = np.arange(len(labels))
+    coded = {
+        name: slice_feature(list(values), rows, len(rows))
+        for name, values in features.items()
+    }
+    return evaluate_table(columns, coded, specs, "impressions")
+
+
+def as_json(results):
+    """Results as text; curves are kept for all rows only."""
+    return [
+        json.dumps(
+            dataclasses.replace(one, curves=None if one.slice else one.curves).to_json()
+        )
+        for one in results
+    ]
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+@pytest.mark.parametrize("buckets", [1, 7])
+def test_tfma_writes_what_the_table_computes_byte_for_byte(tmp_path, buckets):
+    users, devices, hours, labels, scores = make_log(seed=3)
+    items = np.random.default_rng(1).zipf(1.4, len(labels)) % 50
+    columns = (users, devices, hours, items, labels, scores)
+    rows = list(zip(*columns, strict=True))
+    order = np.random.default_rng(buckets).permutation(len(rows))
+    records = [
+        example(
+            user=user,
+            device=device and device.encode(),
+            hour=hour,
+            item=item,
+            label=label,
+            prediction=float(score),
+        )
+        for user, device, hour, item, label, score in (rows[at] for at in order)
+    ]
+    config = eval_config(
+        label_key="label",
+        user_key="user",
+        slices=[["device"], ["device", "hour"]],
+        top_slices=[(["item"], 3)],
+        buckets=buckets,
+    )
+    evaluate(records, config, tmp_path)
+    expected = table_of(
+        users,
+        {"device": devices, "hour": hours.tolist(), "item": items.tolist()},
+        labels,
+        scores,
+        [
+            SliceSpec(("device",)),
+            SliceSpec(("device", "hour")),
+            SliceSpec(("item",), top=3),
+        ],
+    )
+    assert as_json(read_results(tmp_path)) == as_json(expected)
+    largest = sorted(-np.bincount(items))[:3]
+    tops = [-one.counts.rows for one in expected if "item" in one.slice]
+    assert sorted(tops) == largest
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_small_slices_are_not_reported_and_plots_are(tmp_path):
+    users, _, hours, labels, scores = make_log(300)
+    records = [
+        example(user=u, hour=int(h == 0) * k, label=y, prediction=float(p))
+        for k, (u, h, y, p) in enumerate(zip(users, hours, labels, scores, strict=True))
+    ]
+    config = eval_config(
+        label_key="label", user_key="user", slices=[["hour"]], min_slice_rows=2
+    )
+    evaluate(records, config, tmp_path)
+    overall, only = read_results(tmp_path)
+    assert only.slice == {"hour": 0}
+    assert overall.field_calibration_error is None  # small values are left out
+    plots = list(tfma.load_plots(str(tmp_path)))
+    assert len(plots) == 2
+    for of_slice in plots:
+        result = only if of_slice.slice_key.single_slice_keys else overall
+        (plot,) = of_slice.plot_keys_and_values
+        buckets = plot.value.calibration_histogram_buckets.buckets
+        weight = sum(one.num_weighted_examples.value for one in buckets)
+        clicks = sum(one.total_weighted_label.value for one in buckets)
+        assert weight == pytest.approx(result.counts.rows)
+        assert clicks == pytest.approx(result.counts.clicks)
 
 
 class QueryGauc(tfma.metrics.Metric):
@@ -358,13 +455,20 @@ def batch_of(**features):
     }
 
 
+def dealt(extracts, settings):
+    """Buckets and chunks that a batch is dealt to, without Beam."""
+    deal = DealUsers(settings)
+    deal.start_bundle()
+    whole = [*deal.process(extracts)]
+    return whole + [one.value for one in deal.finish_bundle()]
+
+
 def slices_of(extracts, settings):
     """Slice keys and rows out of the two halves of the stage, without Beam."""
     found = {}
-    for bucket, chunk in split_by_user(extracts, settings):
-        for extract in cut_slices((bucket, [chunk]), settings):
-            key = extract[tfma.SLICE_KEY_TYPES_KEY][0]
-            found[key] = found.get(key, 0) + len(extract["click_columns"])
+    for _, chunk in dealt(extracts, settings):
+        for key, totals in slice_totals(code_users([chunk]), settings, {}):
+            found[key] = found.get(key, 0) + totals.counts.rows
     return found
 
 
@@ -380,8 +484,8 @@ def test_a_user_is_in_one_bucket_whatever_the_tensor(users):
     config = eval_config(label_key="label", user_key="user", buckets=1000)
     settings = read_settings(config)
     reference = batch_of(user=np.array([2**62, 2**62 + 1, 2**62]))
-    expected = [bucket for bucket, _ in split_by_user(reference, settings)]
-    chunks = list(split_by_user(batch_of(user=users), settings))
+    expected = [bucket for bucket, _ in dealt(reference, settings)]
+    chunks = dealt(batch_of(user=users), settings)
     assert [bucket for bucket, _ in chunks] == expected
     assert sorted(len(chunk.ids) for _, chunk in chunks) == [1, 2]
 

@@ -1,5 +1,7 @@
 """Slices by column: missing values, several values, crosses, joined parts."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from components.slices import (
     SliceFeature,
     SliceSpec,
     join_features,
+    largest_slices,
     slice_feature,
     slice_groups,
 )
@@ -93,3 +96,32 @@ def test_take_renumbers_rows():
         (("f", "x"),): [0],
         (("f", "y"),): [0, 1],
     }
+
+
+@pytest.mark.parametrize(
+    ("values", "rows"),
+    [
+        (["a", "b", "a"], [0, 1, 2]),
+        (["a", "b", "b"], [0, 0, 2]),
+        (list(range(300)), list(range(300))),
+    ],
+)
+def test_a_pickled_feature_is_the_same(values, rows):
+    feature = slice_feature(values, np.array(rows), max(rows) + 1)
+    copy = pickle.loads(pickle.dumps(feature))
+    for name in ("rows", "codes"):
+        np.testing.assert_array_equal(getattr(copy, name), getattr(feature, name))
+        assert getattr(copy, name).dtype == np.int64
+    assert copy.values == feature.values
+
+
+def test_rows_taken_bring_their_own_values_only():
+    feature = slice_feature([f"v{at}" for at in range(100)], np.arange(100), 100)
+    taken = feature.take(np.array([3, 50]), 100)
+    assert [taken.values[code] for code in taken.codes] == ["v3", "v50"]
+    assert len(taken.values) == 2
+
+
+def test_largest_slices_come_first_and_ties_by_their_text():
+    sizes = {(("x", "b"),): 2, (("x", "a"),): 2, (("x", "c"),): 5, (("x", "d"),): 1}
+    assert largest_slices(sizes, 3) == [(("x", "c"),), (("x", "a"),), (("x", "b"),)]

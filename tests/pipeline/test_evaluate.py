@@ -64,7 +64,12 @@ def test_json_has_the_documented_shape(tmp_path):
     # "7" and "007" are two users: AUC 1 and 0, two rows each; "" is no user.
     assert (first["rows"], first["clicks"], first["users"]) == (5, 3, 2)
     assert first["users_scored"] == 2
-    assert first["metrics"]["gauc"] == {"value": 0.5, "ci95": None, "reason": None}
+    # Both users lie 0.5 off the mean of 0.5; of rows 2 each: e = 2 (+-0.5) / 4, twice,
+    # and with n = 2 effective users the sum of squares is doubled: 2 * 2 / 16.
+    gauc = first["metrics"]["gauc"]
+    assert (gauc["value"], gauc["ci95"], gauc["reason"]) == (0.5, None, None)
+    assert gauc["standard_error"] == pytest.approx(0.5)
+    assert gauc["effective_users"] == pytest.approx(2)
     assert first["metrics"]["pcop"]["value"] == pytest.approx(2.0 / 3)
     assert set(first["metrics"]) == {
         "gauc",
@@ -250,3 +255,94 @@ def test_csv_and_parquet_import_no_tensorflow(tmp_path):
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def vector_file(path, vector):
+    """A vector's rows as CSV (numbers in full), Parquet or TFRecord by suffix."""
+    columns = {
+        "user": [str(one) for one in vector["users"]],
+        "label": vector["labels"],
+        "p": [float(one) for one in vector["preds"]],
+        "w": [float(one) for one in vector["weights"] or [1.0] * len(vector["users"])],
+    }
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table(columns), path)
+        return path
+    lines = [",".join(columns)]
+    for row in zip(*columns.values(), strict=True):
+        lines.append(
+            ",".join(one if isinstance(one, str) else repr(one) for one in row)
+        )
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_shared_vectors_through_the_command(tmp_path, shared_dir, suffix):
+    text = (shared_dir / "vectors/gauc_vectors.json").read_text("utf-8")
+    for vector in json.loads(text)["vectors"]:
+        path = vector_file(tmp_path / f"{vector['id']}.{suffix}", vector)
+        weight = ("--weight", "w") if vector["weights"] else ()
+        expected = vector["expected"]
+        if expected["policy"] == "refuse":
+            assert "data row" in refusal(path, *COLUMNS, *weight)
+            continue
+        wanted = {
+            "impressions": "gauc_by_rows",
+            "clicks": "gauc_by_clicks",
+            "users": "gauc_by_users",
+        }
+        for user_weight, name in wanted.items():
+            if suffix == "csv" and user_weight != "impressions":
+                continue  # reading is what differs by format
+            (overall,) = run_json(path, "--user-weight", user_weight)["slices"]
+            check(overall["metrics"]["gauc"], expected[name], vector["id"])
+        check(overall["metrics"]["auc"], expected["auc_pooled"], vector["id"])
+        check(overall["metrics"]["pcop"], expected["pcop_unweighted"], vector["id"])
+        (weighted,) = run_json(path, "--weight", "w")["slices"]
+        value = expected["gauc_weighted_auc_by_weight_sum"]
+        check(weighted["metrics"]["gauc"], value, vector["id"])
+        check(weighted["metrics"]["pcop"], expected["pcop_weighted"], vector["id"])
+
+
+def check(metric, expected, place):
+    """The value to 1e-9, or null with a reason."""
+    if expected is None:
+        assert metric["value"] is None, place
+        assert metric["reason"], place
+    else:
+        assert metric["value"] == pytest.approx(expected, rel=1e-9, abs=1e-12), place
+
+
+def test_the_same_rows_in_any_order_give_the_same_bytes(tmp_path):
+    rng = np.random.default_rng(5)
+    rows = [
+        (
+            f"u{rng.zipf(1.5) % 40}",
+            int(rng.random() < 0.3),
+            repr(float(rng.choice([0.1, 0.25, rng.random()]))),
+            repr(float(rng.random())),
+            repr(float(rng.exponential())),
+            rng.choice(["ios", "web", ""]),
+            rng.integers(0, 3),
+        )
+        for _ in range(400)
+    ]
+    outputs = set()
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        path = text_file(tmp_path / f"{seed}.csv", [rows[at] for at in order])
+        arguments = ["--baseline", "base", "--weight", "w", "--slice", "device,hour"]
+        outputs.add(call(path, *COLUMNS, *arguments, "--json").stdout)
+    assert len(outputs) == 1
+
+
+def test_top_slices_show_the_largest_and_small_slices_are_left_out(tmp_path):
+    rows = [("u", at % 2, 0.5, 0.5, 1, item, 1) for at, item in enumerate("aaabbbcd")]
+    path = text_file(tmp_path / "p.csv", rows)
+    tops = run_json(path, "--top-slices", "device:2")["slices"]
+    assert [one["slice"] for one in tops] == [{}, {"device": "a"}, {"device": "b"}]
+    large = run_json(path, "--slice", "device", "--min-slice-rows", "3")["slices"]
+    assert [one["slice"] for one in large] == [{}, {"device": "a"}, {"device": "b"}]
+    message = refusal(path, *COLUMNS, "--top-slices", "device")
+    assert "must be a column and a count" in message

@@ -36,6 +36,13 @@ def test_absent_and_empty_ids_are_no_user():
         ([0, 1, 1], [np.inf, 0.2, 0.1], None, "row 1: prediction must be a finite"),
         ([0, 1, 1], [0.1, 0.2, 0.3], [1, -1, 1], "row 2: weight .* got -1.0"),
         ([0, 1, 1], [0.1, 0.2, 0.3], [np.nan, 1, 1], "row 1: weight .* got nan"),
+        (
+            [0, 1, 1],
+            [1e200, 0.2, 0.3],
+            None,
+            "predictions as large as 1e.200, .* scale",
+        ),
+        ([0, 1, 1], [0.1, 0.2, 0.3], [1e160, 1, 1], "weights that sum to 1e.160"),
     ],
 )
 def test_bad_values_are_refused_with_row_and_value(labels, scores, weights, message):

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from components.metrics.accumulator import SliceAccumulator
 from components.metrics.columns import PredictionsError, check_columns, encode_users
+from components.metrics.slice_metrics import evaluate_rows
 
 
 @pytest.fixture
@@ -22,9 +22,7 @@ def evaluate(vector, user_weight, weighted):
         [float(one) for one in vector["preds"]],
         None if weights is None else [float(one) for one in weights],
     )
-    accumulator = SliceAccumulator(user_weight)
-    accumulator.add(columns)
-    return accumulator.result()
+    return evaluate_rows(columns, user_weight)
 
 
 def test_all_vectors(vectors):
