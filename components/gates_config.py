@@ -1,6 +1,7 @@
 """Gates as a configuration declares them; imports nothing heavy."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, TypeVar
 
 import pydantic
 
@@ -11,38 +12,82 @@ from data.settings import Settings
 # A bound of NaN holds for nothing, and `true` or "0.1" is a slip.
 Bound = Annotated[float, pydantic.Field(strict=True, allow_inf_nan=False)]
 
+# PCOP is best at 1, so it has no direction; closeness to 1 is abs_log_pcop.
+HIGHER_IS_BETTER = {
+    "gauc": True,
+    "auc": True,
+    "pr_auc": True,
+    "log_loss": False,
+    "normalized_entropy": False,
+    "ece": False,
+    "abs_log_pcop": False,
+}
 
-class Bounds(Settings):
-    """Bounds of one metric; a bound itself passes."""
 
-    min: Bound | None = pydantic.Field(None, description="Least value.")
-    max: Bound | None = pydantic.Field(None, description="Largest value.")
+class ChangeBounds(Settings):
+    """Bounds on candidate less the model it is compared with; a bound itself passes."""
+
+    KINDS: ClassVar[tuple[str, ...]] = ("min_change", "max_change", "non_inferior")
+
     min_change: Bound | None = pydantic.Field(
         None, description="Least value of candidate less baseline."
     )
     max_change: Bound | None = pydantic.Field(
         None, description="Largest value of candidate less baseline."
     )
+    non_inferior: Annotated[Bound, pydantic.Field(ge=0)] | None = pydantic.Field(
+        None,
+        description=(
+            "Largest loss against the baseline, held against the one-sided 95 % end of "
+            "the paired interval: passes once a larger loss is ruled out."
+        ),
+    )
+
+    def given(self) -> dict[str, float]:
+        """The bounds that are set, by kind."""
+        kinds = {kind: getattr(self, kind) for kind in self.KINDS}
+        return {kind: bound for kind, bound in kinds.items() if bound is not None}
 
     @pydantic.model_validator(mode="after")
-    def _in_order(self) -> "Bounds":
-        pairs = ((self.min, self.max), (self.min_change, self.max_change))
-        if all(bound is None for pair in pairs for bound in pair):
-            raise ValueError("needs one of min, max, min_change, max_change")
-        for low, high in pairs:
-            if low is not None and high is not None and low > high:
-                raise ValueError(f"lower bound {low} is above upper bound {high}")
+    def _in_order(self) -> "ChangeBounds":
+        given = self.given()
+        if not given:
+            raise ValueError(f"needs one of {', '.join(self.KINDS)}")
+        for low, high in (("min", "max"), ("min_change", "max_change")):
+            if low in given and high in given and given[low] > given[high]:
+                raise ValueError(
+                    f"lower bound {given[low]} is above upper bound {given[high]}"
+                )
         return self
 
 
-def _known_metrics(metrics: dict[str, Bounds]) -> dict[str, Bounds]:
-    """Refuses names that are no metric."""
-    for name in metrics:
+class Bounds(ChangeBounds):
+    """Bounds of one metric; a bound itself passes."""
+
+    KINDS: ClassVar[tuple[str, ...]] = ("min", "max", *ChangeBounds.KINDS)
+
+    min: Bound | None = pydantic.Field(None, description="Least value.")
+    max: Bound | None = pydantic.Field(None, description="Largest value.")
+
+
+BoundsT = TypeVar("BoundsT", bound=Mapping[str, ChangeBounds])
+
+
+def _known_metrics(metrics: BoundsT) -> BoundsT:
+    """Refuses names that are no metric, and directions of a metric without one."""
+    for name, bounds in metrics.items():
         if name not in METRICS:
             raise ValueError(
                 f"unknown metric '{name}'. Known: {', '.join(METRICS)}."
                 f"{suggest(name, METRICS)}"
             )
+        if bounds.non_inferior is not None and name not in HIGHER_IS_BETTER:
+            raise ValueError(
+                f"{name}.non_inferior: {name} is best at 1, so neither direction is "
+                "better; use abs_log_pcop"
+            )
+        if name == "abs_log_pcop" and "min" in bounds.given():
+            raise ValueError(f"{name}.min: 0 is best; use max")
     return metrics
 
 
@@ -61,6 +106,9 @@ class SliceGates(Settings):
     fail_undefined: bool = pydantic.Field(
         False, description="An undefined metric fails; else that slice is passed over."
     )
+    allow_undecided: bool = pydantic.Field(
+        False, description="What the data cannot decide in these slices still blesses."
+    )
 
     _known = pydantic.field_validator("metrics")(_known_metrics)
 
@@ -71,6 +119,24 @@ class GatesConfig(Settings):
     overall: dict[str, Bounds] = pydantic.Field(
         {}, description="Bounds by metric over all rows."
     )
+    allow_undecided: bool = pydantic.Field(
+        False, description="What the data cannot decide over all rows still blesses."
+    )
     slices: tuple[SliceGates, ...] = ()
+    reference: dict[str, ChangeBounds] = pydantic.Field(
+        {},
+        description=(
+            "Bounds by metric over all rows on candidate less evaluate.reference."
+        ),
+    )
+    reference_allow_undecided: bool = pydantic.Field(
+        False, description="What the data cannot decide there still blesses."
+    )
+    bless_first: bool = pydantic.Field(
+        False,
+        description=(
+            "Bless the first model though no check can be made without a baseline."
+        ),
+    )
 
-    _known = pydantic.field_validator("overall")(_known_metrics)
+    _known = pydantic.field_validator("overall", "reference")(_known_metrics)

@@ -24,6 +24,7 @@ def ModelGate(
     model: InputArtifact[Model],
     blessing: OutputArtifact[ModelBlessing],
     gates: Parameter[str],
+    reference: InputArtifact[ModelEvaluation] = None,
 ) -> None:
     """Blesses the model if every gate passes.
 
@@ -32,9 +33,12 @@ def ModelGate(
         model: the candidate.
         blessing: receives ``BLESSED`` or ``NOT_BLESSED`` and ``verdict.json``.
         gates: JSON of ``components.gates_config.GatesConfig``.
+        reference: the same candidate beside the pinned reference model.
     """
     verdict = judge(
-        read_results(evaluation.uri), GatesConfig.model_validate_json(gates)
+        read_results(evaluation.uri),
+        GatesConfig.model_validate_json(gates),
+        None if reference is None else read_results(reference.uri),
     )
     blessing.set_int_custom_property("blessed", int(verdict.blessed))
     blessing.set_string_custom_property("current_model", model.uri)

@@ -2,6 +2,9 @@
 
 import pytest
 
+from components.gates import judge
+from components.metrics.names import CHANGES, METRICS
+from components.metrics.results import Counts, Estimate, SliceResult
 from pipeline.config import load
 
 # Preset, folder, rows read, layout.
@@ -26,6 +29,51 @@ def test_preset_reads_its_set(preset, folder, rows, layout, shared_dir, tmp_path
     )
     assert (manifest.rows_read, manifest.rows_written) == (rows, rows)
     assert manifest.layout == layout
+
+
+def demo_slice(key, rows, clicks, gauc, pcop, delta=None):
+    """A slice of the demo, with the standard error that so many clicks leave."""
+    values = {"gauc": Estimate(gauc)} | {
+        "pcop": Estimate(pcop, None, None, clicks**-0.5, 1_000)
+    }
+    return SliceResult(
+        slice=key,
+        counts=Counts(rows=rows, clicks=clicks),
+        metrics=dict.fromkeys(METRICS, Estimate(None, reason="not given")) | values,
+        baseline=None if delta is None else dict.fromkeys(METRICS, Estimate(0.7)),
+        delta=delta,
+    )
+
+
+@pytest.mark.parametrize(
+    "delta", [None, dict.fromkeys(CHANGES, Estimate(0.0, None, None, 0.0, 0.0))]
+)
+def test_the_demo_is_blessed_on_a_first_and_on_an_equal_second_run(delta):
+    # Figures of README.md; clicks are rows times the click rate of 5.37 %.
+    slices = [
+        demo_slice({}, 40_000, 2_148, 0.7000, 1.0461, delta),
+        demo_slice({"device": "desktop"}, 11_264, 605, 0.7307, 1.0104, delta),
+        demo_slice({"device": "phone"}, 23_855, 1_281, 0.6931, 1.0611, delta),
+        demo_slice({"device": "tablet"}, 4_881, 262, 0.6993, 1.0515, delta),
+    ]
+    verdict = judge(slices, load(preset="demo").evaluate.gates)
+    assert verdict.blessed, verdict.reason
+    assert {check.status for check in verdict.checks} <= {"pass", "skipped"}
+
+
+def test_the_demo_is_not_blessed_when_a_device_is_off_beyond_doubt():
+    slices = [
+        demo_slice({}, 40_000, 2_148, 0.7, 1.0),
+        # log(1.5 / 1.25) is 2.95 of its standard errors, 262 ** -0.5, so the two-sided
+        # p is 0.003, below the 0.05 / 3 of the smallest of three.
+        demo_slice({"device": "tablet"}, 4_881, 262, 0.7, 1.5),
+        demo_slice({"device": "phone"}, 23_855, 1_281, 0.7, 1.0),
+        demo_slice({"device": "desktop"}, 11_264, 605, 0.7, 1.0),
+    ]
+    verdict = judge(slices, load(preset="demo").evaluate.gates)
+    assert not verdict.blessed
+    (failed,) = (check for check in verdict.checks if check.status == "fail")
+    assert (failed.slice, failed.kind) == ({"device": "tablet"}, "max")
 
 
 FLAGS = "|".join(["0"] * 5 + ["1"] + ["0"] * 13)
