@@ -20,6 +20,7 @@ setup(
     ),
     package_data={
         "": ["py.typed"],
+        "components": ["report/templates/*"],
         "pipeline": ["**/*.yaml", "**/*.json"],
     },
     # Ranges say what can work; set-up installs the tested pins of a lock file.
@@ -31,7 +32,9 @@ setup(
         "click>=8.1",
         "dill",
         "google-crc32c>=1.5",
+        "jinja2>=3.1",
         "numpy>=1.22",
+        "plotly>=6",
         "psutil>=5.9",
         "pyarrow>=10",
         "pydantic>=2.7,<3",

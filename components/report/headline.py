@@ -1,0 +1,129 @@
+"""What a reviewer must see first: the verdict and the numbers over all rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from components.report.content import Content
+from components.report.text import (
+    METRIC_MEANINGS,
+    METRIC_TITLES,
+    check_rule,
+    check_status,
+    interval,
+    metric_title,
+    number,
+    slice_name,
+)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The top of the page.
+
+    Attributes:
+        status: ``blessed``, ``failed`` (the run), or ``refused``.
+        title: the verdict in two words.
+        reason: the verdict in one line.
+        checks: lines of the checks that failed or stayed undecided.
+    """
+
+    status: str
+    title: str
+    reason: str
+    checks: list[str]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One number over all rows.
+
+    Attributes:
+        name: the metric.
+        value: the value, or a dash.
+        interval: its 95 % interval; why there is no value; or empty.
+        change: change against the baseline with its interval, or empty.
+        note: effective users behind the interval, and the ECE that chance alone makes.
+        meaning: what the metric says.
+    """
+
+    name: str
+    value: str
+    interval: str
+    change: str
+    note: str
+    meaning: str
+
+
+def headline(content: Content) -> Headline:
+    """The verdict of a run.
+
+    Args:
+        content: of the report.
+
+    Returns:
+        The top of the page.
+    """
+    error, verdict = content.summary.get("error"), content.summary["verdict"]
+    if error:
+        return Headline("failed", "Run failed", error, [])
+    if verdict is None:
+        reason = content.absent.get("verdict", "")
+        return Headline("refused", "No verdict", reason, [])
+    lines = [
+        check_line(check)
+        for check in verdict["checks"]
+        if check["status"] in ("fail", "undecided")
+    ]
+    status, title = "refused", "Not blessed"
+    if verdict["blessed"]:
+        status, title = "blessed", "Blessed"
+    reason = verdict["reason"].removeprefix(f"{title.lower()}: ")
+    return Headline(status, title, reason, lines)
+
+
+def check_line(check: dict[str, Any]) -> str:
+    """One check in one line."""
+    words = {"fail": "failed", "pass": "passed"}
+    status = words.get(check["status"], check_status(check))
+    reason = f": {check['reason']}" if check["reason"] else ""
+    return f"{status}: {slice_name(check['slice'])}, {check_rule(check)}{reason}"
+
+
+def tiles(content: Content) -> list[Tile]:
+    """The metrics over all rows.
+
+    Args:
+        content: of the report.
+
+    Returns:
+        One tile a metric; none where nothing was evaluated.
+    """
+    slices = content.summary["slices"]
+    if not slices:
+        return []
+    overall = slices[0]
+    changes = overall.get("delta") or {}
+    known = [name for name in METRIC_TITLES if name in overall["metrics"]]
+    return [_tile(name, overall["metrics"][name], changes.get(name)) for name in known]
+
+
+def _tile(name: str, estimate: dict[str, Any], change: dict[str, Any] | None) -> Tile:
+    """One metric over all rows."""
+    ends = interval(estimate)
+    text = ""
+    if change is not None:
+        moved = interval(change, "+.4f")
+        text = number(change["value"], "+.4f") + (f" (95 %: {moved})" if moved else "")
+    users, chance = (
+        estimate.get(key) for key in ("effective_users", "expected_if_calibrated")
+    )
+    notes = [f"{users:,.0f} effective users"] if users is not None else []
+    notes += [f"{chance:.4f} if calibrated"] if chance is not None else []
+    return Tile(
+        name=metric_title(name),
+        value=number(estimate["value"]),
+        interval=f"95 %: {ends}" if ends else estimate.get("reason") or "",
+        change=text,
+        note=", ".join(notes),
+        meaning=METRIC_MEANINGS.get(name, ""),
+    )

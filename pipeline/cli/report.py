@@ -1,0 +1,66 @@
+"""``ctr report``: one run as an HTML page to review, and as a model card."""
+
+import json
+from pathlib import Path
+
+import click
+
+from pipeline.run_files import find_summary
+
+
+@click.command()
+@click.option(
+    "--run",
+    "run_id",
+    default="latest",
+    show_default=True,
+    help="Id of the run, or its start.",
+)
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs"),
+    show_default=True,
+    help="Folder that holds all runs.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="HTML file.  [default: <root>/<pipeline>/reports/<run>.html]",
+)
+@click.option(
+    "--card",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Markdown file; also writes the model card.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def report(
+    run_id: str, root: Path, output: Path | None, card: Path | None, as_json: bool
+) -> None:
+    """Write one offline HTML page of everything known of a run."""
+    summary = find_summary(root, run_id)
+    from pipeline.cli.quiet import silence
+
+    silence()
+    from components.report.card import render_card
+    from components.report.page import render_page
+    from pipeline.report_data import gather
+
+    content = gather(summary, root)
+    target = output or root / summary["pipeline"] / "reports" / f"{summary['run']}.html"
+    _write(target, render_page(content))
+    if card:
+        _write(card, render_card(content))
+    if as_json:
+        paths = {"report": str(target), "card": str(card) if card else None}
+        click.echo(json.dumps(paths))
+        return
+    click.echo(f"report: {target}")
+    if card:
+        click.echo(f"card: {card}")
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
