@@ -7,6 +7,7 @@ order of the rows within a window.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -26,6 +27,7 @@ def dataset(
     inputs: tuple[ModelInput, ...],
     label_name: str,
     weight_name: str | None = None,
+    user_name: str | None = None,
     *,
     batch_size: int,
     shuffle_rows: int = 0,
@@ -45,13 +47,15 @@ def dataset(
             [1], ``vector`` float [length].
         label_name: feature of the label, int64 [1].
         weight_name: feature of the example weight, float [1]; all 1 when None.
+        user_name: feature of the user's hash, int64 [1]; left out when None.
         batch_size: rows of a (global) batch.
         shuffle_rows: rows of a shuffling window; 0 keeps the order of the files.
         seed: of the shuffling.
         epoch: number of the epoch; each has another order.
 
     Returns:
-        Data set of (inputs by name, label float32 [B], weight float32 [B]).
+        Data set of (inputs by name, label float32 [B], weight float32 [B]), and the user
+        int64 [B] behind them if it is named.
 
     Raises:
         DataError: there are no files.
@@ -62,12 +66,15 @@ def dataset(
     if shuffle_rows:
         rows = _shuffled(rows, shuffle_rows, (seed, epoch))
     spec = _parsing_spec(inputs, label_name, weight_name)
+    if user_name:
+        spec[user_name] = tf.io.FixedLenFeature((), tf.int64)
 
-    def parse(serialized: tf.Tensor) -> tuple[dict[str, tf.Tensor], ...]:
+    def parse(serialized: tf.Tensor) -> tuple[Any, ...]:
         parsed = tf.io.parse_example(serialized, spec)
         label = tf.cast(parsed[label_name], tf.float32)
         weight = parsed[weight_name] if weight_name else tf.ones_like(label)
-        return {one.name: parsed[one.name] for one in inputs}, label, weight
+        user = (parsed[user_name],) if user_name else ()
+        return {one.name: parsed[one.name] for one in inputs}, label, weight, *user
 
     batches = rows.rebatch(batch_size).map(
         parse, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True

@@ -19,6 +19,10 @@ from data.inputs import DERIVED_SIZES
 # Names of the passed-through columns.
 LABEL = "_label"
 WEIGHT = "_weight"
+USER = "_user"
+
+# Hashes of user ids are below it, so that a negative number can stand for none.
+USER_BUCKETS = 2**63 - 1
 
 SECONDS_PER_HOUR = 3600
 SECONDS_PER_DAY = 86_400
@@ -37,14 +41,16 @@ def preprocessing_fn(
 
     Returns:
         For each feature a tensor as ``data.inputs.ModelInput`` says, the label as
-        int64 [B] under ``LABEL``, and the weight as float32 [B] under ``WEIGHT`` if
-        it is declared.
+        int64 [B] under ``LABEL``, the weight as float32 [B] under ``WEIGHT`` if it is
+        declared, and, for validation, a hash of the user id as int64 [B] under ``USER``.
     """
     dataset = Dataset.model_validate_json(custom_config["dataset"])
     keys = dataset.keys
     outputs = {LABEL: scalar(inputs[keys.label_name], 0)}
     if keys.weight:
         outputs[WEIGHT] = scalar(inputs[keys.weight], 0.0)
+    if keys.user_id and dataset.split.has_validation:
+        outputs[USER] = _user(inputs[keys.user_id])
     for feature in dataset.features:
         if not isinstance(feature, Cross):
             outputs[feature.name] = _transform(dataset, feature, inputs)
@@ -52,6 +58,13 @@ def preprocessing_fn(
         if isinstance(feature, Cross):
             outputs[feature.name] = _cross(feature, outputs)
     return outputs
+
+
+def _user(column: Any) -> tf.Tensor:
+    """FarmHash fingerprint of the id as written, int64 [B]; -1 where it is empty."""
+    text = _text(scalar(column, _absent(column)))
+    ids = tf.strings.to_hash_bucket_fast(text, USER_BUCKETS)
+    return tf.where(tf.equal(text, ""), tf.constant(-1, tf.int64), ids)
 
 
 def _transform(dataset: Dataset, feature: Feature, inputs: dict[str, Any]) -> tf.Tensor:

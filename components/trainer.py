@@ -11,7 +11,8 @@ import tensorflow_transform as tft
 from components.calibration import calibrate_bias
 from components.config import TrainConfig
 from components.input_fn import dataset as read_dataset
-from components.preprocessing import LABEL, WEIGHT
+from components.metrics.names import UserWeight
+from components.preprocessing import LABEL, USER, WEIGHT
 from components.signatures import export
 from components.strategy import make_strategy
 from components.training_loop import train
@@ -24,6 +25,8 @@ TRAINING_FILE = "training.json"
 # Rows from which the base rate is estimated; at 1 % clicks its standard error is
 # then a fifth of a per cent of the rate's own size.
 BASE_RATE_BATCHES = 50
+# Without gradients a large batch fits, and fewer batches cost less each.
+VALIDATION_BATCH = 8192
 
 
 def run_fn(fn_args: Any) -> None:
@@ -31,7 +34,8 @@ def run_fn(fn_args: Any) -> None:
 
     Args:
         fn_args: TFX's ``FnArgs``; ``custom_config`` holds JSON under ``dataset``,
-            ``model`` and ``train``.
+            ``model`` and ``train``, and what a user weighs in GAUC under
+            ``user_weight``.
 
     Raises:
         RunError: there are no rows to train on, or the loss is not finite.
@@ -63,6 +67,8 @@ def run_fn(fn_args: Any) -> None:
         epoch_rows,
         config=config,
         strategy=strategy,
+        validation_data=_validation_rows(fn_args, dataset, inputs),
+        user_weight=_user_weight(fn_args, dataset),
         log_dir=fn_args.model_run_dir,
     )
     if config.calibrate:
@@ -80,6 +86,28 @@ def inputs_of(
         name: transform.vocabulary_size_by_name(name) for name in vocabularies(dataset)
     }
     return model_inputs(dataset, sizes)
+
+
+def _validation_rows(
+    fn_args: Any, dataset: Dataset, inputs: tuple[ModelInput, ...]
+) -> tf.data.Dataset | None:
+    """Batches of the validation rows, None where none are declared."""
+    if not dataset.split.has_validation:
+        return None
+    return read_dataset(
+        _files(fn_args.eval_files),
+        inputs,
+        LABEL,
+        WEIGHT if dataset.keys.weight else None,
+        USER if dataset.keys.user_id else None,
+        batch_size=VALIDATION_BATCH,
+    )
+
+
+def _user_weight(fn_args: Any, dataset: Dataset) -> UserWeight:
+    """What a user weighs in GAUC: as in the evaluation, by whose rule it is chosen."""
+    chosen: UserWeight | None = fn_args.custom_config.get("user_weight")
+    return chosen or ("weight" if dataset.keys.weight else "impressions")
 
 
 def _files(patterns: list[str]) -> list[str]:

@@ -7,6 +7,10 @@ from typing import Any
 import tensorflow as tf
 
 from components.training_step import StepReport
+from components.validation import ValidationScores
+
+# A chart of a training needs no more.
+_MOST_POINTS = 200
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Progress:
         input_wait_share: share of the time spent waiting for the next batch, 0 to 1.
         gradient_norm: of the last step.
         learning_rate: of the last step.
+        validation: scores after the epoch, in a report of their own; else None.
     """
 
     epoch: int
@@ -36,6 +41,7 @@ class Progress:
     input_wait_share: float
     gradient_norm: float
     learning_rate: float
+    validation: ValidationScores | None = None
 
 
 class Stopwatch:
@@ -83,20 +89,43 @@ class TensorBoardLog:
             "gradient_norm",
             "learning_rate",
         )
-        self.scalars({name: getattr(progress, name) for name in names}, progress.step)
+        values = {f"train/{name}": getattr(progress, name) for name in names}
+        self.scalars(values, progress.step)
 
     def scalars(self, values: dict[str, float], step: int) -> None:
-        """Writes ``train/<name>`` for each value."""
+        """Writes each value under its tag."""
         if self._writer is None:
             return
         with self._writer.as_default(step=step):
             for name, value in values.items():
-                tf.summary.scalar(f"train/{name}", value)
+                tf.summary.scalar(name, value)
 
     def close(self) -> None:
         """Ends the event file."""
         if self._writer is not None:
             self._writer.close()
+
+
+def thinned(reports: list[Progress]) -> tuple[dict[str, float], ...]:
+    """What a training reported, evenly thinned to what a chart needs; the last is kept.
+
+    Args:
+        reports: all reports, in order.
+
+    Returns:
+        At most ``_MOST_POINTS`` of them.
+    """
+    names = (
+        "step",
+        "loss",
+        "examples_per_second",
+        "input_wait_share",
+        "gradient_norm",
+        "learning_rate",
+    )
+    stride = -(-len(reports) // _MOST_POINTS) or 1
+    kept = reports[::-stride][::-1]
+    return tuple({name: getattr(one, name) for name in names} for one in kept)
 
 
 def mean_loss(reports: list[StepReport]) -> float:

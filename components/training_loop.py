@@ -13,44 +13,23 @@ import numpy as np
 import tensorflow as tf
 
 from components.config import TrainConfig
-from components.training_log import Progress, Stopwatch, TensorBoardLog, mean_loss
+from components.early_stopping import EarlyStopping
+from components.metrics.names import UserWeight
+from components.training_log import (
+    Progress,
+    Stopwatch,
+    TensorBoardLog,
+    mean_loss,
+    thinned,
+)
+from components.training_result import TrainResult
 from components.training_step import StepReport, TrainingStep, make_optimizer
+from components.validation import Validation, ValidationScores
 from data.errors import RunError
 
 # Steps between two looks at what the steps returned. A look waits for the device, so
 # one at every step would keep an accelerator idle; the step at fault is found anyway.
 _REPORT_STEPS = 50
-
-
-@dataclasses.dataclass(frozen=True)
-class TrainResult:
-    """What a training did.
-
-    Attributes:
-        steps: optimizer steps.
-        examples: rows read, over all epochs.
-        epochs: epochs done.
-        final_loss: mean cross-entropy over the last steps, without penalties.
-        seconds: wall time.
-        input_wait_share: share of it spent waiting for batches, 0 to 1.
-        eval_losses: mean cross-entropy on the evaluation data after each epoch, empty
-            without such data.
-        traces: how often the step was traced; 1 unless batches differ in more than
-            their number of rows.
-    """
-
-    steps: int
-    examples: int
-    epochs: int
-    final_loss: float
-    seconds: float
-    input_wait_share: float
-    eval_losses: tuple[float, ...]
-    traces: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return dataclasses.asdict(self)
 
 
 def train(
@@ -59,25 +38,29 @@ def train(
     *,
     config: TrainConfig,
     strategy: Any,
-    eval_data: tf.data.Dataset | None = None,
+    validation_data: tf.data.Dataset | None = None,
+    user_weight: UserWeight = "impressions",
     log_dir: str | None = None,
     checkpoint_dir: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> TrainResult:
-    """Trains a model for the configured number of epochs.
+    """Trains a model for the configured number of epochs, or until it is at its best.
 
     Args:
         model: from a dict of inputs to logits float32 [B, 1], made under the
             strategy's scope. Its weights are changed in place.
         train_data: for the number of an epoch, from 0, its batches: (inputs by name,
             label float32 [B], weight float32 [B]), B rows of the global batch.
-        config: epochs, optimizer, learning rate.
+        config: epochs, optimizer, learning rate, early stopping.
         strategy: the distribution strategy.
-        eval_data: batches of the same form, scored after each epoch.
+        validation_data: batches of the same form, the user int64 [B] behind them where
+            there are user ids; scored after each epoch.
+        user_weight: what a user weighs in the GAUC of those.
         log_dir: folder for TensorBoard.
         checkpoint_dir: folder for a checkpoint of model and optimizer after each
             epoch; the last one is kept.
-        on_progress: called every 50 steps and at the end of an epoch.
+        on_progress: called every 50 steps and at the end of an epoch, and once more with
+            the scores of its validation.
 
     Returns:
         Counts, the last loss and timing.
@@ -94,15 +77,22 @@ def train(
     run = _Run(
         model, optimizer, strategy, config=config, log=log, on_progress=on_progress
     )
-    eval_losses: list[float] = []
+    stopping = EarlyStopping(config.validation, model)
+    validation = None
+    if validation_data is not None:
+        capacity = config.validation.capacity
+        validation = Validation(model, validation_data, capacity, user_weight)
+    stopped = False
     try:
         for epoch in range(config.epochs):
             run.epoch(epoch, train_data(epoch))
-            if eval_data is not None:
-                eval_losses.append(evaluate_loss(model, eval_data))
-                log.scalars({"eval_loss": eval_losses[-1]}, run.steps)
+            if validation is not None and run.examples:
+                stopped = stopping.should_stop(run.validate(epoch, validation))
             if checkpoints is not None:
                 checkpoints.save(checkpoint_number=epoch + 1)
+            if stopped:
+                break
+        stopping.restore()
     finally:
         log.close()
     if not run.examples:
@@ -112,36 +102,18 @@ def train(
     return TrainResult(
         steps=run.steps,
         examples=run.examples,
-        epochs=config.epochs,
+        epochs=len(run.epoch_losses),
         final_loss=run.loss,
         seconds=run.watch.elapsed,
         input_wait_share=run.watch.wait_share,
-        eval_losses=tuple(eval_losses),
+        epoch_losses=tuple(run.epoch_losses),
+        points=thinned(run.reports),
+        validation=tuple(run.validation),
+        best_epoch=stopping.best_epoch,
+        stopped_early=stopped and len(run.epoch_losses) < config.epochs,
+        notice=stopping.notice,
         traces=run.traces,
     )
-
-
-def evaluate_loss(model: keras.Model, data: tf.data.Dataset) -> float:
-    """Weighted mean cross-entropy of a model's logits.
-
-    Args:
-        model: from a dict of inputs to logits [B, 1].
-        data: batches of (inputs, label, weight).
-
-    Returns:
-        The mean in nats; NaN without any weight.
-    """
-
-    @tf.function(reduce_retracing=True)
-    def sums(features: Any, label: Any, weight: Any) -> Any:
-        logits = tf.squeeze(model(features, training=False), axis=1)
-        losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=label, logits=logits)
-        return tf.stack([tf.reduce_sum(weight * losses), tf.reduce_sum(weight)])
-
-    total = np.zeros(2)
-    for batch in data:
-        total += sums(*batch).numpy()
-    return float(total[0] / total[1]) if total[1] else float("nan")
 
 
 class _Run:
@@ -163,6 +135,10 @@ class _Run:
         self.watch = Stopwatch()
         self.steps = self.examples = 0
         self.loss = float("nan")
+        self.epoch_losses: list[float] = []
+        self._epoch_loss, self._epoch_rows = 0.0, 0
+        self.reports: list[Progress] = []
+        self.validation: list[ValidationScores] = []
 
     @property
     def traces(self) -> int:
@@ -179,6 +155,7 @@ class _Run:
                 self._model, self._optimizer, self._strategy, batches.element_spec
             )
         iterator = iter(batches)
+        self._epoch_loss, self._epoch_rows = 0.0, 0
         pending: list[Any] = []
         since, waited = self.watch.elapsed, self.watch.waited
         while (batch := self.watch.timed_next(iterator)) is not None:
@@ -189,6 +166,16 @@ class _Run:
                 since, waited = self.watch.elapsed, self.watch.waited
         if pending:
             self._report(epoch, pending, since, waited)
+        self.epoch_losses.append(self._epoch_loss / max(self._epoch_rows, 1))
+
+    def validate(self, epoch: int, validation: Validation) -> ValidationScores:
+        """Scores the model on the validation rows, and tells it."""
+        scores = validation.measure(epoch + 1, self.epoch_losses[-1])
+        self.validation.append(scores)
+        self._log.scalars(scores.scalars(), self.steps)
+        if self._on_progress is not None:
+            self._on_progress(dataclasses.replace(self.reports[-1], validation=scores))
+        return scores
 
     def _report(
         self, epoch: int, pending: list[Any], since: float, waited: float
@@ -203,6 +190,8 @@ class _Run:
         rows = sum(report.rows for report in reports)
         self.examples += rows
         self.loss = mean_loss(reports)
+        self._epoch_loss += self.loss * rows
+        self._epoch_rows += rows
         seconds = max(self.watch.elapsed - since, 1e-9)
         progress = Progress(
             epoch=epoch + 1,
@@ -216,6 +205,7 @@ class _Run:
             gradient_norm=reports[-1].gradient_norm,
             learning_rate=float(tf.convert_to_tensor(self._optimizer.learning_rate)),
         )
+        self.reports.append(progress)
         self._log.progress(progress)
         if self._on_progress is not None:
             self._on_progress(progress)

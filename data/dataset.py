@@ -50,6 +50,11 @@ class Dataset(Settings):
         for where, split in self._splits():
             if split.by == "time" and keys.timestamp is None:
                 raise ValueError(f"{where}: a split by time needs keys.timestamp")
+            if split.has_validation != self.split.has_validation:
+                raise ValueError(
+                    f"{where}: must have a validation part exactly if split has one; "
+                    "a pipeline's splits do not depend on the files it finds"
+                )
         return self
 
     def _splits(self) -> "list[tuple[str, Split]]":
@@ -61,6 +66,13 @@ class Dataset(Settings):
         return [(where, split) for where, split in own if split] + [
             ("split", self.split)
         ]
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """Names of the splits that the shards come in."""
+        if self.split.has_validation:
+            return ("train", "validate", "eval")
+        return ("train", "eval")
 
     def feature(self, name: str) -> Feature:
         """Returns the feature of that name."""

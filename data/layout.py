@@ -10,13 +10,22 @@ Format = Literal["auto", "csv", "tsv", "jsonl", "parquet", "tfrecord"]
 
 
 class TimeSplit(Settings):
-    """Evaluate on the latest rows; ties at the border are broken by ``tie_break``."""
+    """Evaluate on the latest rows; ties at the border are broken by ``tie_break``.
+
+    The validation rows are the latest of those before the evaluated ones.
+    """
 
     by: Literal["time"]
     eval_days: int | None = pydantic.Field(
         None, ge=1, description="Last calendar days (UTC) that are evaluated."
     )
     eval_fraction: float | None = pydantic.Field(None, gt=0, lt=1)
+    validate_days: int | None = pydantic.Field(
+        None, ge=1, description="Days before those that validate during training."
+    )
+    validate_fraction: float | None = pydantic.Field(
+        None, gt=0, lt=1, description="Share of the training rows that validate."
+    )
     tie_break: tuple[str, ...] = pydantic.Field(
         (), description="Columns, compared as numbers if all are numeric, else bytes."
     )
@@ -25,7 +34,15 @@ class TimeSplit(Settings):
     def _one(self) -> "TimeSplit":
         if (self.eval_days is None) == (self.eval_fraction is None):
             raise ValueError("give eval_days or eval_fraction")
+        for unit in ("days", "fraction"):
+            if getattr(self, f"validate_{unit}") and not getattr(self, f"eval_{unit}"):
+                raise ValueError(f"validate_{unit} goes with eval_{unit}")
         return self
+
+    @property
+    def has_validation(self) -> bool:
+        """True if some of the training rows validate."""
+        return bool(self.validate_days or self.validate_fraction)
 
 
 class HashSplit(Settings):
@@ -34,7 +51,18 @@ class HashSplit(Settings):
     by: Literal["hash"]
     columns: tuple[str, ...] = pydantic.Field(min_length=1)
     eval_fraction: float = pydantic.Field(0.2, gt=0, lt=1)
+    validate_fraction: float | None = pydantic.Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Share of the remaining keys that validate during training.",
+    )
     salt: str = ""
+
+    @property
+    def has_validation(self) -> bool:
+        """True if some of the training keys validate."""
+        return self.validate_fraction is not None
 
 
 class GivenSplit(Settings):
@@ -43,6 +71,14 @@ class GivenSplit(Settings):
     by: Literal["given"]
     train: str
     eval: str
+    validation: str | None = pydantic.Field(
+        None, description="Files that validate during training."
+    )
+
+    @property
+    def has_validation(self) -> bool:
+        """True if some files validate."""
+        return self.validation is not None
 
 
 Split = Annotated[

@@ -1,5 +1,7 @@
 """Spreading the rows of a batch over shards."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from data.arrays import Ints, Values
@@ -8,23 +10,27 @@ from data.arrays import Ints, Values
 TARGET_SHARD_BYTES = 128 << 20
 MIN_TRAIN_SHARDS = 4
 MIN_EVAL_SHARDS = 2
-# Eval is usually a fifth of the rows.
+# What is held out is usually a fifth of the rows.
 TRAIN_SHARDS_PER_EVAL_SHARD = 4
 
 
-def shard_counts(declared: int | None, input_bytes: int) -> dict[str, int]:
+def shard_counts(
+    declared: int | None, input_bytes: int, splits: Sequence[str]
+) -> dict[str, int]:
     """How many shards each split gets.
 
     Args:
         declared: shards of the train split, or None.
         input_bytes: size of the log, which its rows' size is near to.
+        splits: names of the splits.
 
     Returns:
         Shards by split; never one file unless declared so.
     """
     train = declared or max(MIN_TRAIN_SHARDS, -(-input_bytes // TARGET_SHARD_BYTES))
     least = min(MIN_EVAL_SHARDS, train)
-    return {"train": train, "eval": max(least, train // TRAIN_SHARDS_PER_EVAL_SHARD)}
+    held_out = max(least, train // TRAIN_SHARDS_PER_EVAL_SHARD)
+    return {split: train if split == "train" else held_out for split in splits}
 
 
 def spread(rows: int, shards: int, seed: int) -> Ints:

@@ -1,4 +1,4 @@
-"""Which rows are evaluated: by hash of a key, or by time with exact borders."""
+"""Which rows are held out: by hash of a key, or by time with exact borders."""
 
 import hashlib
 import re
@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from data.arrays import Floats, Ints
 
-SPLITS = ("train", "eval")
 SECONDS_PER_DAY = 86_400
 # Between the values of several columns; a value that holds it only shares a side.
 _SEPARATOR = b"\x1f"
@@ -46,17 +45,30 @@ def hash_fractions(columns: Sequence[pa.Array], salt: str) -> Floats:
     return taken
 
 
-def day_border(last: int, eval_days: int) -> int:
+def day_border(last: int, days: int) -> int:
     """First second of the last calendar days (UTC).
 
     Args:
         last: time of the latest row, unix seconds.
-        eval_days: days to evaluate.
+        days: days to hold out.
 
     Returns:
-        Rows at or after this second are evaluated.
+        Rows at or after this second are held out.
     """
-    return (last // SECONDS_PER_DAY - eval_days + 1) * SECONDS_PER_DAY
+    return (last // SECONDS_PER_DAY - days + 1) * SECONDS_PER_DAY
+
+
+def share_of(rows: int, fraction: float) -> int:
+    """A fraction of a number of rows, rounded half up; at least 1, at most all but one.
+
+    Args:
+        rows: how many there are.
+        fraction: between 0 and 1.
+
+    Returns:
+        The number of rows; 1 where there is only one.
+    """
+    return max(1, min(int(rows * fraction + 0.5), rows - 1))
 
 
 @dataclass(frozen=True)
@@ -64,31 +76,25 @@ class CountBorder:
     """The second at which the latest rows begin.
 
     Attributes:
-        second: all rows after it are evaluated, and none before it.
-        of_this_second: rows of exactly this second that are evaluated too.
+        second: all rows after it are held out, and none before it.
+        of_this_second: rows of exactly this second that are held out too.
     """
 
     second: int
     of_this_second: int
 
 
-def count_border(seconds: Ints, counts: Ints, eval_fraction: float) -> CountBorder:
-    """Finds the border such that exactly a fraction of the rows lies behind it.
-
-    The number evaluated is the fraction rounded half up, at least one row and at most
-    all but one.
+def count_border(seconds: Ints, counts: Ints, wanted: int) -> CountBorder:
+    """Finds the border such that exactly a number of rows lies behind it.
 
     Args:
         seconds: [times] distinct unix seconds, ascending.
         counts: [times] rows of each.
-        eval_fraction: share of rows to evaluate.
+        wanted: rows to hold out, at least 1 and at most all.
 
     Returns:
         The border.
     """
-    total = int(counts.sum())
-    wanted = int(total * eval_fraction + 0.5)
-    wanted = max(1, min(wanted, total - 1))
     from_here = np.cumsum(counts[::-1])[::-1]  # rows at or after each second
     index = int(np.flatnonzero(from_here >= wanted)[-1])
     behind = int(from_here[index]) - int(counts[index])
@@ -106,14 +112,14 @@ class TieBorder:
 
     Attributes:
         numeric: for each tie-break column whether it is compared as a number.
-        first: the first row of that second that is evaluated, None if none is.
+        first: the first row of that second that is held out, None if none is.
     """
 
     numeric: tuple[bool, ...]
     first: TiedRow | None
 
-    def is_eval(self, row: TiedRow) -> bool:
-        """True if a row of that second is evaluated."""
+    def is_behind(self, row: TiedRow) -> bool:
+        """True if a row of that second is held out."""
         if self.first is None:
             return False
         return _order(row, self.numeric) >= _order(self.first, self.numeric)
@@ -124,7 +130,7 @@ def tie_border(rows: Iterable[TiedRow], of_this_second: int) -> TieBorder:
 
     Args:
         rows: all rows of that second.
-        of_this_second: how many of them are evaluated: the last ones.
+        of_this_second: how many of them are held out: the last ones.
 
     Returns:
         The border.

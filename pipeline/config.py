@@ -13,6 +13,7 @@ from data.simulator.config import SimulatorConfig
 from models.config import ModelConfig
 from pipeline.evaluation_rules import check_evaluation
 from pipeline.preset_files import PRESETS, preset_names
+from pipeline.training_rules import check_training
 
 
 class PipelineConfig(Settings):
@@ -37,6 +38,11 @@ class PipelineConfig(Settings):
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
     evaluate: EvaluateConfig = EvaluateConfig()
+
+    @pydantic.model_validator(mode="after")
+    def _training_fits(self) -> "PipelineConfig":
+        check_training(self.train, self.data)
+        return self
 
     @pydantic.model_validator(mode="after")
     def _evaluation_fits(self) -> "PipelineConfig":
@@ -74,9 +80,17 @@ def load(config: Path | None = None, preset: str | None = None) -> PipelineConfi
 
 def _with_absolute_paths(config: PipelineConfig, folder: Path) -> PipelineConfig:
     """Paths of the file are relative to the file, not to the caller's folder."""
-    changes = {
-        name: str(folder / value)
-        for name in ("input", "schema_file")
-        if (value := getattr(config, name)) is not None and "://" not in value
-    }
-    return config.model_copy(update=changes)
+
+    def absolute(path: str | None) -> str | None:
+        return path if path is None or "://" in path else str(folder / path)
+
+    evaluate = config.evaluate
+    return config.model_copy(
+        update={
+            "input": absolute(config.input),
+            "schema_file": absolute(config.schema_file),
+            "evaluate": evaluate.model_copy(
+                update={"reference": absolute(evaluate.reference)}
+            ),
+        }
+    )

@@ -21,10 +21,10 @@ from components.model_gate import ModelGate
 from components.pusher import AtomicPusher
 from components.schema_gen import DeclaredSchemaGen
 from pipeline.config import PipelineConfig
+from pipeline.evaluators import EXTRACTORS, reference_nodes, row_nodes
 
 RUN_FN = "components.trainer.run_fn"
 PREPROCESSING_FN = "components.preprocessing.preprocessing_fn"
-EXTRACTORS = "components.extractors"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +73,9 @@ def create_pipeline(
         preprocessing_fn=PREPROCESSING_FN,
         custom_config={"dataset": dataset},
         # Evaluation reads raw rows through the exported signature, so only the
-        # training rows are needed in transformed form.
+        # Trainer's rows are needed in transformed form.
         splits_config=transform_pb2.SplitsConfig(
-            analyze=["train"], transform=["train"]
+            analyze=["train"], transform=["train", *_validation(config)]
         ),
         disable_statistics=True,
     )
@@ -96,10 +96,13 @@ def create_pipeline(
         eval_config=eval_config_of(config),
         module_path=EXTRACTORS,
     )
+    reference = reference_nodes(config, examples, model, schema)
+    rows = row_nodes(config, examples, model, schema)
     gate = ModelGate(
         evaluation=evaluator.outputs["evaluation"],
         model=model,
         gates=config.evaluate.gates.model_dump_json(),
+        **({"reference": reference[-1].outputs["evaluation"]} if reference else {}),
     )
     pusher = AtomicPusher(
         model=model,
@@ -119,6 +122,8 @@ def create_pipeline(
         trainer,
         baseline,
         evaluator,
+        *reference,
+        *rows,
         gate,
         pusher,
     ]
@@ -151,11 +156,17 @@ def _trainer(config: PipelineConfig, transform: BaseNode, dataset: str) -> BaseN
             "dataset": dataset,
             "model": config.model.model_dump_json(),
             "train": config.train.model_dump_json(),
+            "user_weight": config.evaluate.user_weight,
         },
         train_args=trainer_pb2.TrainArgs(splits=["train"]),
-        # TFX wants a second split; the loop reads no rows that it was not given.
-        eval_args=trainer_pb2.EvalArgs(splits=["train"]),
+        # TFX wants a second split; without validation rows the Trainer ignores it.
+        eval_args=trainer_pb2.EvalArgs(splits=_validation(config) or ["train"]),
     )
+
+
+def _validation(config: PipelineConfig) -> list[str]:
+    """Name of the split that the Trainer validates on, if there is one."""
+    return ["validate"] if config.data.split.has_validation else []
 
 
 def eval_config_of(config: PipelineConfig) -> object:
@@ -168,4 +179,6 @@ def eval_config_of(config: PipelineConfig) -> object:
         slices=[list(columns) for columns in config.evaluate.slices],
         baseline=True,
         user_weight=config.evaluate.user_weight,
+        top_slices=[(one.slice, one.k) for one in config.evaluate.top_slices],
+        min_slice_rows=config.evaluate.min_slice_rows,
     )

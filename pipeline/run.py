@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from components.reference_model import saved_model_path
 from data.errors import CtrError, UsageError
 from data.simulator.config import SimulatorConfig
 from pipeline import local_runner, summary
@@ -33,10 +34,13 @@ def run(
 
     Raises:
         UsageError: there is no input.
+        ConfigError: there is no reference model, or no such metric of TFMA.
         CtrError: a component failed; the summary of the failed run is written.
     """
     if input_base:
         _check_exists(input_base)
+    if config.evaluate.reference is not None:
+        saved_model_path(config.evaluate.reference)
     folders = local_runner.Folders((root / config.name).resolve())
     base = input_base or config.input or _simulated(config, folders.base, observer)
     recorder = Recorder(observer)
@@ -47,9 +51,10 @@ def run(
         serving=str(folders.serving),
         metadata=local_runner.sqlite_connection(folders.metadata),
     )
+    pipeline = create_pipeline(config, locations, local_runner.LOCAL_BEAM_ARGS)
     failure: CtrError | None = None
     try:
-        runner.run(create_pipeline(config, locations, local_runner.LOCAL_BEAM_ARGS))
+        runner.run(pipeline)
     except CtrError as error:
         failure = error
     result = summary.summarize(

@@ -11,9 +11,11 @@ from components.evaluation import read_results
 from components.model_gate import VERDICT_FILE
 from components.trainer import TRAINING_FILE
 from data.manifest import MANIFEST_FILE
+from pipeline.code_version import code_version
 from pipeline.config import PipelineConfig
 from pipeline.history import History, NodeRun
 
+EVALUATORS = ("Evaluator", "Evaluator.reference", "Evaluator.rows")
 # Packages whose version can change a result.
 STACK = ("tfx", "tensorflow", "keras", "apache-beam", "tensorflow-model-analysis")
 
@@ -56,11 +58,13 @@ def summarize(
         "slices": slices,
         "verdict": verdict,
         "baseline": _baseline(nodes),
+        "reference": config.evaluate.reference,
         "model": _output(nodes, "Trainer", "model"),
         "pushed": _pushed(nodes),
         "evaluation": evaluation,
         "components": components,
         "config": config.model_dump(mode="json"),
+        "code": code_version(),
         "stack": {"python": platform.python_version()}
         | {name: metadata.version(name) for name in STACK},
     }
@@ -121,13 +125,14 @@ def _fill_rows(summary: dict[str, Any]) -> None:
     """Rows that each component went through."""
     data, training, slices = (summary[k] for k in ("data", "training", "slices"))
     total = sum(s["rows"] for s in data["splits"].values()) if data else None
-    train = data["splits"]["train"]["rows"] if data else None
+    transformed = total - data["splits"]["eval"]["rows"] if data else None
     rows = {
         "ClickLogExampleGen": total,
         "StatisticsGen": total,
-        "Transform": train,
+        "Transform": transformed,
         "Trainer": training["examples"] if training else None,
-        "Evaluator": slices[0]["rows"] if slices else None,
     }
+    evaluated = slices[0]["rows"] if slices else None
+    rows |= dict.fromkeys(EVALUATORS, evaluated)
     for component in summary["components"]:
         component["rows"] = rows.get(component["component"])

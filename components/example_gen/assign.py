@@ -3,7 +3,7 @@
 import numpy as np
 
 from components.example_gen.batches import PlacedBatch
-from components.example_gen.time_borders import TimeBorder, tied_rows
+from components.example_gen.time_borders import TimeBorder, TimeBorders, tied_rows
 from data.arrays import Bools
 from data.dataset import Dataset
 from data.layout import HashSplit, TimeSplit
@@ -11,30 +11,47 @@ from data.readers.files import LogFile
 from data.splits import hash_fractions
 
 
-def is_eval(
-    batch: PlacedBatch, file: LogFile, dataset: Dataset, border: TimeBorder | None
-) -> Bools:
-    """Which rows are evaluated.
+def assign(
+    batch: PlacedBatch, file: LogFile, dataset: Dataset, borders: TimeBorders | None
+) -> dict[str, Bools]:
+    """Which rows belong to which split.
 
     Args:
         batch: the rows.
         file: the file they come from.
         dataset: the declaration.
-        border: between train and eval, if the split is by time.
+        borders: between the splits, if they are by time.
 
     Returns:
-        [rows] bool.
+        For each split [rows] bool; every row is in one of them.
     """
     split = dataset.split
     if isinstance(split, HashSplit):
         keys = list(batch.typed.split_keys.values())
-        return hash_fractions(keys, split.salt) < split.eval_fraction
-    if isinstance(split, TimeSplit):
-        assert border is not None
-        assert dataset.keys.timestamp
-        mask: Bools = batch.values(dataset.keys.timestamp.column) > border.second
-        if border.ties is not None:
-            for index, row in tied_rows(batch, dataset, border.second):
-                mask[index] = border.ties.is_eval(row)
-        return mask
-    return np.full(batch.rows, file.split == "eval")
+        fractions = hash_fractions(keys, split.salt)
+        evaluated: Bools = fractions < split.eval_fraction
+        rest = 1.0 - split.eval_fraction
+        held_out = fractions < (
+            split.eval_fraction + rest * (split.validate_fraction or 0.0)
+        )
+    elif isinstance(split, TimeSplit):
+        assert borders is not None
+        evaluated = _behind(batch, dataset, borders.eval)
+        held_out = evaluated
+        if borders.validate is not None:
+            held_out = _behind(batch, dataset, borders.validate)
+    else:
+        evaluated = np.full(batch.rows, file.split == "eval")
+        held_out = np.full(batch.rows, file.split != "train")
+    masks = {"train": ~held_out, "validate": held_out & ~evaluated, "eval": evaluated}
+    return {name: masks[name] for name in dataset.split_names}
+
+
+def _behind(batch: PlacedBatch, dataset: Dataset, border: TimeBorder) -> Bools:
+    """Which rows lie behind a border in time, [rows] bool."""
+    assert dataset.keys.timestamp
+    mask: Bools = batch.values(dataset.keys.timestamp.column) > border.second
+    if border.ties is not None:
+        for index, row in tied_rows(batch, dataset, border.second):
+            mask[index] = border.ties.is_behind(row)
+    return mask

@@ -10,7 +10,6 @@ from tfx.proto import example_gen_pb2
 
 from components.example_gen.executor import ClickLogExecutor
 from data.dataset import Dataset
-from data.splits import SPLITS
 
 # What makes a path a pattern: wildcards, and TFX's {SPAN}, {YYYY} and the like.
 _PATTERN_MARKS = "*?[{"
@@ -61,7 +60,7 @@ class ClickLogExampleGen(FileBasedExampleGen):
                 split_config=example_gen_pb2.SplitConfig(
                     splits=[
                         example_gen_pb2.SplitConfig.Split(name=split, hash_buckets=1)
-                        for split in SPLITS
+                        for split in dataset.split_names
                     ]
                 )
             ),

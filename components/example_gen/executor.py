@@ -13,7 +13,6 @@ from tfx.utils import proto_utils
 
 from components.example_gen.run import ingest
 from data.dataset import Dataset
-from data.splits import SPLITS
 
 _FILE_FORMAT = "tfrecords_gzip"
 
@@ -43,14 +42,17 @@ class ClickLogExecutor(BaseBeamExecutor):
             output_dict[standard_component_specs.EXAMPLES_KEY]
         )
         settings = _settings(exec_properties)
+        dataset = Dataset.model_validate_json(settings["dataset"])
         ingest(
             _inputs(exec_properties, whole_folder=bool(settings["folder"])),
-            Dataset.model_validate_json(settings["dataset"]),
+            dataset,
             examples.uri,
             name=str(settings["name"]),
             make_pipeline=self._make_beam_pipeline,
         )
-        examples.split_names = artifact_utils.encode_split_names(list(SPLITS))
+        examples.split_names = artifact_utils.encode_split_names(
+            list(dataset.split_names)
+        )
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples_utils.set_file_format(examples, _FILE_FORMAT)
 

@@ -11,9 +11,8 @@ import apache_beam as beam
 
 from components.example_gen.outputs import Job, write_outcome, write_shard
 from components.example_gen.pieces import ReadAndEncode
-from components.example_gen.time_borders import time_border
+from components.example_gen.time_borders import time_borders
 from data.layout import TimeSplit
-from data.splits import SPLITS
 
 
 def build(pipeline: beam.Pipeline, job: Job) -> None:
@@ -29,17 +28,18 @@ def build(pipeline: beam.Pipeline, job: Job) -> None:
         | "Files" >> beam.Create(list(job.log.files))
         | "SpreadFiles" >> beam.Reshuffle()
     )
-    borders: dict[str, Any] = {}
+    sides: dict[str, Any] = {}
     if isinstance(dataset.split, TimeSplit):
-        borders["border"] = beam.pvalue.AsSingleton(time_border(files, dataset, layout))
+        borders = time_borders(files, dataset, layout)
+        sides["borders"] = beam.pvalue.AsSingleton(borders)
     read = files | "ReadAndEncode" >> beam.ParDo(
-        ReadAndEncode(dataset, layout, job.shards), **borders
+        ReadAndEncode(dataset, layout, job.shards), **sides
     ).with_outputs("bad", "rows_read", main="pieces")
     # Every shard is named by its number of all, so each exists even without rows.
     empty = pipeline | "EveryShard" >> beam.Create(
         [
             ((split, index), None)
-            for split in SPLITS
+            for split in dataset.split_names
             for index in range(job.shards[split])
         ]
     )

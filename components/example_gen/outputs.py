@@ -19,7 +19,6 @@ from data.manifest import (
 from data.readers.batch import BadRow
 from data.readers.files import Log
 from data.shards import ShardWriter
-from data.splits import SPLITS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +86,7 @@ def write_outcome(
 ) -> None:
     """Writes manifest and quarantine."""
     splits = {}
-    for split in SPLITS:
+    for split in job.dataset.split_names:
         own = [written for written in shards if written.split == split]
         first = [written.first for written in own if written.first is not None]
         last = [written.last for written in own if written.last is not None]

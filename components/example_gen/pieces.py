@@ -9,9 +9,9 @@ import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from components.example_gen.assign import is_eval
+from components.example_gen.assign import assign
 from components.example_gen.batches import PlacedBatch, read_batches
-from components.example_gen.time_borders import TimeBorder
+from components.example_gen.time_borders import TimeBorders
 from data.arrays import Ints
 from data.dataset import Dataset
 from data.examples import encode
@@ -56,15 +56,17 @@ class ReadAndEncode(beam.DoFn):
         self._layout = layout
         self._shards = shards
 
-    def process(self, file: LogFile, border: TimeBorder | None = None) -> Iterator[Any]:
+    def process(
+        self, file: LogFile, borders: TimeBorders | None = None
+    ) -> Iterator[Any]:
         """Yields pieces by shard, bad rows, and how many rows were read."""
         for batch in read_batches(file, self._layout, self._dataset):
             yield beam.pvalue.TaggedOutput("rows_read", batch.rows_read)
             for number, bad in enumerate(batch.typed.bad):
                 order = (batch.file, batch.number, number)
                 yield beam.pvalue.TaggedOutput("bad", (order, bad))
-            mask = is_eval(batch, file, self._dataset, border)
-            for split, chosen in (("train", ~mask), ("eval", mask)):
+            masks = assign(batch, file, self._dataset, borders)
+            for split, chosen in masks.items():
                 yield from self._pieces(batch, split, np.flatnonzero(chosen))
 
     def _pieces(

@@ -57,7 +57,7 @@ def ingest(
     job = Job(
         dataset=dataset,
         log=log,
-        shards=shard_counts(dataset.shards, log.bytes),
+        shards=shard_counts(dataset.shards, log.bytes, dataset.split_names),
         output=output,
         name=name,
     )
@@ -155,7 +155,7 @@ def _judge(manifest: Manifest, dataset: Dataset, inputs: Sequence[str]) -> None:
         )
     for name, split in manifest.splits.items():
         if split.rows == 0:
-            remedy = "split by another key, salt or eval_fraction"
+            remedy = "split by another key, salt or fraction"
             if isinstance(dataset.split, TimeSplit):
                 remedy = (
                     "the log spans too few days; set eval_fraction or split by hash"

@@ -1,11 +1,10 @@
-"""The border of a split by time, found by one or two passes over the log.
+"""The borders of a split by time, found by one or two passes over the log.
 
-Only counts by second and the rows of one second travel; no worker holds a split.
+Only counts by second and the rows of the borders' seconds travel; no worker holds a split.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import apache_beam as beam
 import numpy as np
@@ -25,6 +24,7 @@ from data.splits import (
     TiedRow,
     count_border,
     day_border,
+    share_of,
     tie_border,
 )
 
@@ -39,16 +39,24 @@ class _Seconds:
 
 @dataclass(frozen=True)
 class TimeBorder:
-    """Rows after ``second`` are evaluated; those of it are cut by ``ties``."""
+    """Rows after ``second`` are behind it; those of it are cut by ``ties``."""
 
     second: int
     ties: TieBorder | None = None
 
 
-def time_border(
+@dataclass(frozen=True)
+class TimeBorders:
+    """Rows behind ``eval`` are evaluated; others behind ``validate`` validate."""
+
+    eval: TimeBorder
+    validate: TimeBorder | None = None
+
+
+def time_borders(
     files: beam.PCollection, dataset: Dataset, layout: Layout
 ) -> beam.PCollection:
-    """One element: the border between train and eval.
+    """One element: the borders between the splits.
 
     Args:
         files: the log's ``LogFile``s.
@@ -56,31 +64,27 @@ def time_border(
         layout: how the files are written.
 
     Returns:
-        A collection of one ``TimeBorder``.
+        A collection of one ``TimeBorders``.
     """
     split = dataset.split
     assert isinstance(split, TimeSplit)
     if split.eval_days is not None:
-        days = split.eval_days
         return (
             files
             | "LatestOfFiles" >> beam.Map(_latest, dataset, layout)
             | "Latest" >> beam.CombineGlobally(max, default=0)
-            # A border of whole days cuts before its first second.
-            | "DayBorder"
-            >> beam.Map(lambda last: TimeBorder(day_border(last, days) - 1))
+            | "DayBorders" >> beam.Map(_day_borders, split)
         )
-    fraction = split.eval_fraction or 0.0
-    border = (
+    borders = (
         files
         | "CountSeconds" >> beam.ParDo(_CountSeconds(dataset, layout))
         | "SumSeconds" >> beam.CombineGlobally(_merge)
-        | "CountBorder" >> beam.Map(_count_border, fraction)
+        | "CountBorders" >> beam.Map(_count_borders, split)
     )
     tied = files | "TiedRows" >> beam.ParDo(
-        _TiedRows(dataset, layout), beam.pvalue.AsSingleton(border)
+        _TiedRows(dataset, layout), beam.pvalue.AsSingleton(borders)
     )
-    return border | "TieBorder" >> beam.Map(_with_ties, beam.pvalue.AsList(tied))
+    return borders | "TieBorders" >> beam.Map(_with_ties, beam.pvalue.AsList(tied))
 
 
 def _latest(file: LogFile, dataset: Dataset, layout: Layout) -> int:
@@ -112,17 +116,21 @@ class _CountSeconds(beam.DoFn):
 
 
 class _TiedRows(beam.DoFn):
-    """Gives the rows of the border's second with what breaks their tie."""
+    """Gives the rows of the borders' seconds with what breaks their tie."""
 
     def __init__(self, dataset: Dataset, layout: Layout) -> None:
         self._dataset = dataset
         self._layout = layout
 
-    def process(self, file: LogFile, border: CountBorder) -> Iterator[TiedRow]:
-        """Yields each row of that second."""
+    def process(
+        self, file: LogFile, borders: tuple[CountBorder, ...]
+    ) -> Iterator[tuple[int, TiedRow]]:
+        """Yields each row of those seconds, with its second."""
+        seconds = {border.second for border in borders}
         for batch in read_batches(file, self._layout, self._dataset):
-            for _, row in tied_rows(batch, self._dataset, border.second):
-                yield row
+            for second in seconds:
+                for _, row in tied_rows(batch, self._dataset, second):
+                    yield second, row
 
 
 def tied_rows(
@@ -162,11 +170,43 @@ def _merge(parts: Iterable[_Seconds]) -> _Seconds:
     return _Seconds(seconds, summed)
 
 
-def _count_border(seen: _Seconds, fraction: float) -> CountBorder:
-    if not len(seen.seconds):
-        return CountBorder(0, 0)
-    return count_border(seen.seconds, seen.counts, fraction)
+def _day_borders(last: int, split: TimeSplit) -> TimeBorders:
+    """Borders of whole days, each just before its first second."""
+    assert split.eval_days
+    days = [split.eval_days]
+    if split.validate_days:
+        days.append(split.eval_days + split.validate_days)
+    return TimeBorders(*(TimeBorder(day_border(last, count) - 1) for count in days))
 
 
-def _with_ties(border: CountBorder, rows: Any) -> TimeBorder:
-    return TimeBorder(border.second, tie_border(rows, border.of_this_second))
+def _count_borders(seen: _Seconds, split: TimeSplit) -> tuple[CountBorder, ...]:
+    """Borders by number of rows: that of eval, and that of validate if declared."""
+    total = int(seen.counts.sum())
+    if not total:
+        return (CountBorder(0, 0),)
+    assert split.eval_fraction
+    wanted = [share_of(total, split.eval_fraction)]
+    if split.validate_fraction:
+        rest = total - wanted[0]
+        wanted.append(wanted[0] + share_of(rest, split.validate_fraction))
+    return tuple(
+        count_border(seen.seconds, seen.counts, min(rows, total)) for rows in wanted
+    )
+
+
+def _with_ties(
+    borders: tuple[CountBorder, ...], tied: list[tuple[int, TiedRow]]
+) -> TimeBorders:
+    """The borders with the rows of their second cut."""
+    return TimeBorders(
+        *(
+            TimeBorder(
+                border.second,
+                tie_border(
+                    [row for second, row in tied if second == border.second],
+                    border.of_this_second,
+                ),
+            )
+            for border in borders
+        )
+    )

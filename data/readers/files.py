@@ -184,7 +184,9 @@ def _log_file(
             split = "train"
         elif matches(candidate.relative, rule.eval):
             split = "eval"
+        elif rule.validation and matches(candidate.relative, rule.validation):
+            split = "validate"
         else:
-            notices.append(f"skipped {candidate.relative}: in neither given split")
+            notices.append(f"skipped {candidate.relative}: in no given split")
             return None
     return LogFile(path=candidate.path, index=index, format=kind, split=split)

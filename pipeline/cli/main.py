@@ -25,6 +25,14 @@ COMMANDS = {
         "GAUC, PCOP and more for a file of predictions.",
     ),
     "runs": ("pipeline.cli.runs:runs", "List runs, or show one."),
+    "noise": (
+        "pipeline.cli.noise:noise",
+        "Retrain with other seeds; says which changes are noise.",
+    ),
+    "report": (
+        "pipeline.cli.report:report",
+        "One HTML page to review a run, and a model card.",
+    ),
     "doctor": ("pipeline.cli.doctor:doctor", "Say what this machine can run."),
     "schema": ("pipeline.cli.schema:schema", "JSON Schema of the configuration file."),
 }

@@ -2,23 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 
-from data.errors import UsageError, suggest
 from pipeline.cli.tables import runs_table
-
-
-def _summaries(root: Path, pipeline: str | None) -> list[dict[str, Any]]:
-    """Summaries of all runs under a root, the oldest first."""
-    if not root.is_dir():
-        raise UsageError(f"--root {root}: no such folder; `ctr run` makes one")
-    files = sorted(root.glob(f"{pipeline or '*'}/reports/*.json"))
-    summaries = [json.loads(path.read_text("utf-8")) for path in files]
-    return sorted(summaries, key=lambda summary: str(summary["run"]))
-
+from pipeline.run_files import find_summary, read_summaries
 
 root_option = click.option(
     "--root",
@@ -40,7 +29,7 @@ def runs() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def list_runs(root: Path, pipeline: str | None, as_json: bool) -> None:
     """List runs, the newest last."""
-    summaries = _summaries(root, pipeline)
+    summaries = read_summaries(root, pipeline)
     if as_json:
         keys = ("run", "pipeline", "verdict", "pushed", "error")
         rows = [{key: summary.get(key) for key in keys} for summary in summaries]
@@ -61,20 +50,7 @@ def show(root: Path, run_id: str, as_json: bool) -> None:
 
     RUN_ID may be the word `latest` or the start of an id.
     """
-    summaries = _summaries(root, None)
-    found = (
-        summaries[-1:]
-        if run_id == "latest"
-        else [s for s in summaries if str(s["run"]).startswith(run_id)]
-    )
-    if len(found) != 1:
-        known = [str(summary["run"]) for summary in summaries]
-        what = "several runs" if found else "no run"
-        raise UsageError(
-            f"{what} '{run_id}' under {root}.{suggest(run_id, known)} "
-            "`ctr runs list` shows them"
-        )
-    summary = found[0]
+    summary = find_summary(root, run_id)
     from pipeline.cli.quiet import silence
 
     silence()

@@ -129,10 +129,14 @@ def verdict_lines(verdict: dict[str, Any]) -> list[str]:
     lines = [f"verdict: [{colour}]{escape(verdict['reason'])}[/{colour}]"]
     for check in verdict["checks"]:
         if check["status"] != "pass":
+            against = f" against {check['against']}" if check.get("against") else ""
+            allowed = " (allowed)" if check.get("allowed") else ""
             lines.append(
-                f"  {check['status']}: {check['metric']} of "
-                f"{slice_name(check['slice'])} ({check['rows']:,} rows), "
-                f"{check['kind']} {check['bound']:g}: {escape(check['reason'] or '')}"
+                f"  {check['status']}{allowed}: "
+                f"{check['metric']} of {slice_name(check['slice'])} "
+                f"({check['rows']:,} rows, {check['clicks']:,} clicks), "
+                f"{check['kind']} {check['bound']:g}{against}: "
+                f"{escape(check['reason'] or '')}"
             )
     return lines
 
@@ -152,7 +156,23 @@ def metric_notes(overall: dict[str, Any]) -> list[str]:
             notes.append(f"{name}: undefined, {metric['reason']}")
         elif metric["ci95"] is not None:
             low, high = metric["ci95"]
-            notes.append(f"{name}: {metric['value']:.4f}, 95 % {low:.4f} - {high:.4f}")
+            notes.append(
+                f"{name}: {metric['value']:.4f}, 95 % {low:.4f} - {high:.4f} "
+                f"({metric['effective_users']:,.0f} effective users)"
+            )
+        elif metric.get("effective_users") is not None:
+            notes.append(
+                f"{name}: {metric['value']:.4f}, no interval: "
+                f"{metric['effective_users']:.1f} effective users are fewer than 5"
+            )
+        elif "excess" in metric:
+            notes.append(
+                f"{name}: {metric['value']:.4f}, by chance "
+                f"{metric['expected_if_calibrated']:.4f}, excess "
+                f"{metric['excess']:+.4f}"
+            )
+    for name, error in (overall.get("field_calibration_error") or {}).items():
+        notes.append(f"calibration error over {name}: {error:.4f}")
     if overall["rows"]:
         share = overall["rows_scored"] / overall["rows"]
         notes.append(

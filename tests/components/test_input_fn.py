@@ -80,6 +80,16 @@ def test_a_batch_holds_typed_inputs_label_and_weight(files):
     assert label.dtype == weight.dtype == tf.float32
 
 
+def test_the_user_stands_behind_the_weight_where_it_is_named(files):
+    data = dataset(files, INPUTS, "label", None, "row", batch_size=4)
+
+    _, _, weight, user = next(iter(data))
+
+    np.testing.assert_array_equal(weight, np.ones(4))
+    np.testing.assert_array_equal(user, [0, 1, 2, 3])
+    assert user.dtype == tf.int64
+
+
 def test_weights_are_one_without_a_weight_column(files):
     _, _, weight = next(iter(read(files)))
 

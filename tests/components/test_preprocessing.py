@@ -12,7 +12,9 @@ pytestmark = pytest.mark.engine
 KEYS = {"label": "click", "user_id": "user", "weight": "w", "timestamp": "ts"}
 
 
-def transform(features: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict]:
+def transform(
+    features: list[dict[str, Any]], rows: list[dict[str, Any]], **split: Any
+) -> list[dict]:
     """Runs ``preprocessing_fn`` in Beam over rows and returns the transformed rows."""
     import apache_beam as beam
     import tensorflow_transform.beam as tft_beam
@@ -27,7 +29,7 @@ def transform(features: list[dict[str, Any]], rows: list[dict[str, Any]]) -> lis
     dataset = Dataset.model_validate(
         {
             "keys": KEYS,
-            "split": {"by": "hash", "columns": ["user"]},
+            "split": {"by": "hash", "columns": ["user"], **split},
             "features": features,
         }
     )
@@ -79,6 +81,25 @@ def test_keys_pass_through_under_reserved_names() -> None:
     )
     assert column("_label", out) == [1.0, 0.0]
     assert column("_weight", out) == [0.5, 2.0]
+
+
+def test_user_is_hashed_for_validation_only() -> None:
+    features = [{"name": "a", "kind": "categorical", "buckets": 5}]
+    users = [b"7", b"007", b"7", b""]
+    rows = [{"w": float(i), "user": user} for i, user in enumerate(users)]
+    assert "_user" not in transform(features, rows)[0]
+
+    seven, padded, again, empty = column(
+        "_user", transform(features, rows, validate_fraction=0.1)
+    )
+
+    import tensorflow as tf
+
+    # FarmHash fingerprint, which is the same in every version and process.
+    digest = tf.fingerprint([b"7"], "farmhash64").numpy().tobytes()
+    assert seven == again == int.from_bytes(digest, "little") % (2**63 - 1)
+    assert padded not in {seven, empty}
+    assert empty == -1
 
 
 def test_hash_gives_same_id_to_same_text_and_zero_to_absent() -> None:

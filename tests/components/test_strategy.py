@@ -35,8 +35,11 @@ features = {
 label = (features["item"] % 2).astype(np.float32)
 weight = random.integers(0, 3, 501).astype(np.float32)
 data = tf.data.Dataset.from_tensor_slices((features, label, weight)).batch(100)
+user = random.integers(0, 40, 501)
+held_out = (features, 1 - label, weight, user)
+held_out = tf.data.Dataset.from_tensor_slices(held_out).batch(100)
 for optimizer in ("sgd", "adam", "adagrad"):
-    weights = []
+    weights, scores = [], []
     for strategy in (
         make_strategy("default"), make_strategy("mirrored", ("CPU:0", "CPU:1"))
     ):
@@ -44,13 +47,23 @@ for optimizer in ("sgd", "adam", "adagrad"):
         with strategy.scope():
             config = ModelConfig(name="dcn_v2", embedding_l2=0.1, embedding_dim=4)
             model = build(config, inputs)
-        config = TrainConfig(epochs=3, optimizer=optimizer, learning_rate=0.01)
-        result = train(model, lambda _: data, config=config, strategy=strategy)
+        # Patient enough not to stop, but the best epoch's weights come back.
+        validation = {"monitor": "log_loss", "patience": 3}
+        config = TrainConfig(
+            epochs=3, optimizer=optimizer, learning_rate=0.01, validation=validation
+        )
+        result = train(
+            model, lambda _: data, config=config, strategy=strategy,
+            validation_data=held_out,
+        )
+        assert result.best_epoch == 1, result
+        scores.append([(one.log_loss, one.gauc, one.pcop) for one in result.validation])
         assert result.steps == 18 and result.examples == 3 * 501, result
         assert result.traces == 1, result
         weights.append([np.asarray(keras.ops.convert_to_numpy(w)) for w in model.weights])
     for one, two in zip(*weights):
         np.testing.assert_allclose(one, two, atol=1e-4)
+    np.testing.assert_allclose(*scores, atol=1e-3)
 assert strategy.num_replicas_in_sync == 2
 """
 

@@ -1,11 +1,16 @@
+import itertools
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from components.config import TrainConfig
+from components.config import TrainConfig, ValidationConfig
+from components.early_stopping import EarlyStopping
 from components.strategy import make_strategy
-from components.training_loop import evaluate_loss, train
+from components.training_log import Progress, thinned
+from components.training_loop import train
+from components.validation import Validation, ValidationScores
 from data.errors import RunError
 from data.inputs import ModelInput
 from models.config import ModelConfig
@@ -42,6 +47,16 @@ def network(strategy, **settings):
     config = ModelConfig(**{"name": "deepfm", "embedding_dim": 4, **settings})
     with strategy.scope():
         return build(config, INPUTS)
+
+
+def evaluate_loss(model, data):
+    return Validation(model, data, capacity=4096).measure(1, 0.0).log_loss
+
+
+def with_users(seed=9):
+    """Rows with the user's hash behind them; a tenth has no user."""
+    user = np.random.default_rng(seed).integers(0, 60, ROWS)
+    return (*rows(seed), np.where(user < 6, -1, user))
 
 
 def trained(strategy=None, data=None, size=100, settings=None, **config):
@@ -195,12 +210,12 @@ def test_tensorboard_and_checkpoint_are_written(tmp_path):
         batches(),
         config=TrainConfig(epochs=2),
         strategy=strategy,
-        eval_data=batches(rows(seed=9))(0),
+        validation_data=batches(with_users())(0),
         log_dir=str(tmp_path / "log"),
         checkpoint_dir=str(tmp_path / "checkpoints"),
     )
 
-    assert len(result.eval_losses) == 2
+    assert len(result.validation) == 2
     (events,) = (tmp_path / "log").iterdir()
     tags = {
         value.tag
@@ -208,13 +223,15 @@ def test_tensorboard_and_checkpoint_are_written(tmp_path):
         for value in event.summary.value
     }
     assert tags == {
-        "train/eval_loss",
         "train/examples_per_second",
         "train/gradient_norm",
         "train/input_wait_share",
         "train/learning_rate",
         "train/loss",
         "train/step_seconds",
+        "validation/gauc",
+        "validation/log_loss",
+        "validation/pcop",
     }
     again = network(strategy)
     latest = tf.train.latest_checkpoint(str(tmp_path / "checkpoints"))
@@ -248,3 +265,188 @@ def test_evaluated_loss_is_the_weighted_mean():
     loss = evaluate_loss(model, batches()(0))
 
     assert loss == pytest.approx((losses * weight).sum() / weight.sum(), rel=1e-5)
+
+
+def test_validation_is_the_metrics_by_definition():
+    model = network(make_strategy("default"))
+    features, label, weight, user = with_users()
+    logit = model(features).numpy()[:, 0]
+    p = 1 / (1 + np.exp(-logit.astype(np.float64)))
+    losses = -(label * np.log(p) + (1 - label) * np.log(1 - p))
+    total = mass = 0.0
+    for one in range(6, 60):
+        own = (user == one) & (weight > 0)
+        y, s, w = label[own], logit[own], weight[own]
+        if len(set(y)) == 2:
+            pair = w[y == 1][:, None] * w[y == 0]
+            better = s[y == 1][:, None] - s[y == 0]
+            auc = (pair * ((better > 0) + 0.5 * (better == 0))).sum() / pair.sum()
+            total += w.sum() * auc
+            mass += w.sum()
+
+    data = batches(with_users())(0)
+    validation = Validation(model, data, capacity=4096, user_weight="weight")
+    for _ in range(2):  # the second time starts from nothing again
+        scores = validation.measure(epoch=3, loss=0.5)
+        assert (scores.epoch, scores.loss, scores.gauc_exact) == (3, 0.5, True)
+        assert scores.log_loss == pytest.approx((losses * weight).sum() / weight.sum())
+        assert scores.pcop == pytest.approx((p * weight).sum() / (label @ weight))
+        assert scores.gauc == pytest.approx(total / mass, abs=1e-9)
+
+
+def test_without_users_clicks_or_weight_there_is_no_value():
+    model = network(make_strategy("default"))
+    features, label, weight = rows()
+
+    def measured(*data):
+        return Validation(model, batches(data)(0), capacity=4096).measure(1, 0.0)
+
+    scores = measured(features, 0 * label, weight, np.arange(ROWS))
+    assert (scores.gauc, scores.pcop, scores.gauc_exact) == (None, None, True)
+    assert scores.log_loss > 0
+    scores = measured(features, label, 0 * weight)
+    assert (scores.log_loss, scores.gauc, scores.gauc_exact) == (None, None, None)
+
+
+def test_validation_that_is_not_finite_is_an_error():
+    model = network(make_strategy("default"))
+    features, label, weight = rows()
+    features["price"][5], weight[5] = np.nan, 1
+    with pytest.raises(RunError, match="validation rows is nan after epoch 2"):
+        Validation(model, batches((features, label, weight))(0), 4096).measure(2, 0.0)
+
+
+def test_each_epoch_is_told_with_its_losses():
+    seen = []
+    strategy = make_strategy("default")
+    result = train(
+        network(strategy),
+        batches(),
+        config=TrainConfig(epochs=3, learning_rate=0.01),
+        strategy=strategy,
+        validation_data=batches(with_users())(0),
+        on_progress=seen.append,
+    )
+
+    told = [one.validation for one in seen if one.validation is not None]
+    assert tuple(told) == result.validation
+    assert [one.epoch for one in told] == [1, 2, 3]
+    assert tuple(one.loss for one in told) == result.epoch_losses
+    # Eleven steps an epoch, so each epoch is one report.
+    losses = [one.loss for one in seen if one.validation is None]
+    assert list(result.epoch_losses) == pytest.approx(losses)
+    assert [point["step"] for point in result.points] == [11, 22, 33]
+    assert (result.best_epoch, result.stopped_early, result.notice) == (
+        None,
+        False,
+        None,
+    )
+    content = result.to_json()
+    assert content["validation"][2]["gauc"] == told[2].gauc
+    assert content["points"][0]["loss"] == losses[0]
+
+
+@pytest.mark.parametrize("monitor", ["log_loss", "gauc"])
+def test_early_stopping_goes_back_to_the_best_epoch(monitor):
+    features, label, weight, user = with_users(seed=0)
+    # What is learned from the training rows is wrong here, so each epoch is worse.
+    against = batches((features, 1 - label, weight, user))(0)
+    strategy = make_strategy("default")
+    model = network(strategy)
+    config = {"learning_rate": 0.02, "optimizer": "adagrad"}
+    result = train(
+        model,
+        batches(),
+        config=TrainConfig(epochs=5, validation={"monitor": monitor}, **config),
+        strategy=strategy,
+        validation_data=against,
+    )
+
+    after_one, _ = trained(epochs=1, **config)
+    assert (result.best_epoch, result.epochs, result.stopped_early) == (1, 2, True)
+    assert len(result.epoch_losses) == len(result.validation) == 2
+    for one, other in zip(model.weights, after_one.weights, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+def watched(values, exact=True, interval=None, **settings):
+    """The epoch after which a training would stop (None: never), and the watcher."""
+    model = keras.Sequential([keras.Input([1]), keras.layers.Dense(1)])
+    settings = {"monitor": "gauc", "min_delta": 0.01, **settings}
+    stopping = EarlyStopping(ValidationConfig(**settings), model)
+    for epoch, value in enumerate(values, start=1):
+        model.set_weights([np.array([[epoch]]), np.array([0.0])])
+        scores = ValidationScores(
+            epoch=epoch,
+            loss=0.0,
+            log_loss=value,
+            gauc=value,
+            pcop=None,
+            gauc_exact=exact,
+            gauc_interval=interval,
+        )
+        if stopping.should_stop(scores):
+            break
+    else:
+        epoch = None
+    stopping.restore()
+    return epoch, stopping, model.get_weights()[0][0, 0]
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "stop", "best"),
+    [
+        ([0.6, 0.7, 0.69, 0.8], {}, 3, 2),
+        ([0.6, 0.7, 0.69, 0.8], {"patience": 2}, None, 4),
+        ([0.6, 0.7, 0.69, 0.68, 0.8], {"patience": 2}, 4, 2),
+        # Better, but by less than min_delta: the best epoch still, and no reprieve.
+        ([0.6, 0.604, 0.7], {}, 2, 2),
+        # Small steps add up to min_delta.
+        ([0.6, 0.606, 0.612, 0.618], {"patience": 2}, None, 4),
+        ([0.5, 0.4, 0.45], {"monitor": "log_loss"}, 3, 2),
+        ([0.6, 0.5], {"monitor": None}, None, None),
+    ],
+)
+def test_patience_counts_epochs_without_improvement(values, settings, stop, best):
+    stopped, stopping, weight = watched(values, **settings)
+
+    assert (stopped, stopping.best_epoch) == (stop, best)
+    assert weight == (best or len(values))
+
+
+def test_gauc_of_a_sample_is_trusted_only_within_min_delta():
+    narrow, wide = (0.695, 0.705), (0.65, 0.75)
+
+    stopped, stopping, _ = watched([0.7, 0.6], exact=False, interval=narrow)
+    assert (stopped, stopping.best_epoch, stopping.notice) == (2, 1, None)
+
+    for interval in (wide, None):
+        stopped, stopping, weight = watched([0.7, 0.6], exact=False, interval=interval)
+        assert (stopped, stopping.best_epoch, weight) == (None, None, 2)
+        assert "epoch 1 was not judged: GAUC is from a sample" in stopping.notice
+    stopped, stopping, _ = watched(
+        [0.6, 0.7], exact=False, interval=wide, monitor="log_loss"
+    )
+    assert (stopped, stopping.notice) == (2, None)
+
+
+def test_an_epoch_without_a_value_is_not_judged():
+    stopped, stopping, _ = watched([0.7, None, 0.6])
+
+    assert (stopped, stopping.best_epoch) == (3, 1)
+    assert "epoch 2 was not judged: gauc has no value" in stopping.notice
+
+
+def test_points_of_a_long_training_are_thinned_to_what_a_chart_needs():
+    reports = [
+        Progress(1, 1, step, step, 0.5, 1.0, 1.0, 0.0, 1.0, 0.1)
+        for step in range(50, 50 * 1004, 50)
+    ]
+    points = thinned(reports)
+
+    assert 150 <= len(points) <= 200
+    assert points[-1]["step"] == 50 * 1003
+    steps = [point["step"] for point in points]
+    gaps = {after - before for before, after in itertools.pairwise(steps)}
+    assert gaps == {300}  # 1003 reports, every sixth
+    assert thinned([]) == ()

@@ -78,11 +78,33 @@ def test_inconsistent_features_are_refused(
         ({"by": "time"}, "give eval_days or eval_fraction"),
         ({"by": "time", "eval_days": 1, "eval_fraction": 0.1}, "give eval_days or"),
         ({"by": "hash", "columns": []}, "at least 1 item"),
+        (
+            {"by": "time", "eval_days": 1, "validate_fraction": 0.1},
+            "validate_fraction goes with eval_fraction",
+        ),
+        (
+            {"by": "time", "eval_fraction": 0.1, "validate_days": 1},
+            "validate_days goes with eval_days",
+        ),
     ],
 )
 def test_inconsistent_splits_are_refused(split: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         declare([ITEM], split=split)
+
+
+def test_every_layout_has_validation_rows_or_none_has() -> None:
+    hashed = {"by": "hash", "columns": ["user"], "validate_fraction": 0.1}
+    given = {"by": "given", "train": "a", "eval": "b"}
+    with pytest.raises(
+        ValidationError, match=r"layouts\[0\]\.split: must have a valid"
+    ):
+        declare([ITEM], split=hashed, layouts=[{"split": given}])
+    both = declare(
+        [ITEM], split=hashed, layouts=[{"split": {**given, "validation": "c"}}]
+    )
+    assert both.split_names == ("train", "validate", "eval")
+    assert declare([ITEM]).split_names == ("train", "eval")
 
 
 def test_derived_label_is_named_label_and_plain_one_keeps_its_column() -> None:

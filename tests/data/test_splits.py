@@ -7,7 +7,13 @@ import pyarrow as pa
 import pytest
 
 from data.mixing import shard_counts, spread
-from data.splits import count_border, day_border, hash_fractions, tie_border
+from data.splits import (
+    count_border,
+    day_border,
+    hash_fractions,
+    share_of,
+    tie_border,
+)
 
 
 def binary(*values):
@@ -46,16 +52,18 @@ def test_border_by_count_is_exact(fraction):
     rng = np.random.default_rng(1)
     times = rng.integers(0, 20, 137)
     seconds, counts = np.unique(times, return_counts=True)
-    border = count_border(seconds, counts, fraction)
+    border = count_border(seconds, counts, share_of(137, fraction))
     behind = int((times > border.second).sum())
     assert behind + border.of_this_second == int(137 * fraction + 0.5)
     assert 0 < border.of_this_second <= int((times == border.second).sum())
 
 
 def test_neither_side_is_ever_empty():
-    border = count_border(np.array([5]), np.array([2]), 0.001)
+    assert (share_of(2, 0.001), share_of(2, 0.999)) == (1, 1)
+    assert (share_of(10, 0.25), share_of(10, 0.24)) == (3, 2)  # half up
+    border = count_border(np.array([5]), np.array([2]), 1)
     assert (border.second, border.of_this_second) == (5, 1)
-    border = count_border(np.array([5, 6]), np.array([1, 1]), 0.999)
+    border = count_border(np.array([5, 6]), np.array([1, 1]), 1)
     assert (border.second, border.of_this_second) == (6, 1)
 
 
@@ -64,19 +72,19 @@ def test_ties_are_cut_by_numbers_where_all_are_numbers():
         ((value,), (0, 0, index)) for index, value in enumerate([b"9", b"10", b"2"])
     ]
     border = tie_border(rows, 1)
-    assert [border.is_eval(row) for row in rows] == [False, True, False]
+    assert [border.is_behind(row) for row in rows] == [False, True, False]
     texts = [
         ((value,), (0, 0, index)) for index, value in enumerate([b"9", b"10", b"x"])
     ]
     border = tie_border(texts, 2)
-    assert [border.is_eval(row) for row in texts] == [True, False, True]
+    assert [border.is_behind(row) for row in texts] == [True, False, True]
 
 
 def test_ties_that_nothing_breaks_are_cut_by_position():
     rows = [((b"same",), (0, 0, index)) for index in range(5)]
     border = tie_border(rows, 2)
-    assert [border.is_eval(row) for row in rows] == [False, False, False, True, True]
-    assert not tie_border(rows, 0).is_eval(rows[-1])
+    assert [border.is_behind(row) for row in rows] == [False, False, False, True, True]
+    assert not tie_border(rows, 0).is_behind(rows[-1])
 
 
 def test_rows_spread_evenly_and_without_the_logs_period():
@@ -92,6 +100,9 @@ def test_rows_spread_evenly_and_without_the_logs_period():
 
 
 def test_shard_counts():
-    assert shard_counts(None, 100) == {"train": 4, "eval": 2}
-    assert shard_counts(None, 80 * 128 * 2**20) == {"train": 80, "eval": 20}
-    assert shard_counts(1, 100) == {"train": 1, "eval": 1}
+    splits = ("train", "eval")
+    assert shard_counts(None, 100, splits) == {"train": 4, "eval": 2}
+    assert shard_counts(None, 80 * 128 * 2**20, splits) == {"train": 80, "eval": 20}
+    assert shard_counts(1, 100, splits) == {"train": 1, "eval": 1}
+    three = ("train", "validate", "eval")
+    assert shard_counts(8, 100, three) == {"train": 8, "validate": 2, "eval": 2}

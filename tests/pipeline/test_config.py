@@ -138,6 +138,50 @@ def test_evaluation_that_cannot_work_is_refused(
         load(config=write(tmp_path, f"{more}evaluate: {evaluate}\n"))
 
 
+@pytest.mark.parametrize(
+    ("split", "keys", "monitor", "message"),
+    [
+        (
+            "{by: hash, columns: [user]}",
+            "{label: click, user_id: user}",
+            "gauc",
+            "train.validation.monitor: 'gauc' needs validation rows; "
+            "set data.split.validate_fraction",
+        ),
+        (
+            "{by: time, eval_days: 1}",
+            "{label: click, timestamp: t}",
+            "log_loss",
+            "'log_loss' needs validation rows; set data.split.validate_days or",
+        ),
+        (
+            "{by: hash, columns: [item], validate_fraction: 0.1}",
+            "{label: click}",
+            "gauc",
+            "train.validation.monitor: 'gauc' needs data.keys.user_id",
+        ),
+    ],
+)
+def test_early_stopping_needs_what_it_watches(
+    tmp_path: Path, split: str, keys: str, monitor: str, message: str
+) -> None:
+    text = MINIMAL.replace("{by: hash, columns: [user]}", split)
+    text = text.replace("{label: click, user_id: user}", keys)
+    path = tmp_path / "mine.yaml"
+    path.write_text(text + f"train: {{validation: {{monitor: {monitor}}}}}\n")
+    with pytest.raises(ConfigError, match=message):
+        load(config=path)
+
+
+def test_early_stopping_with_validation_rows_is_fine(tmp_path: Path) -> None:
+    text = MINIMAL.replace("columns: [user]", "columns: [user], validate_fraction: 0.1")
+    path = tmp_path / "mine.yaml"
+    path.write_text(text + "train: {validation: {monitor: gauc, patience: 2}}\n")
+    config = load(config=path)
+    assert config.train.validation.patience == 2
+    assert config.data.split_names == ("train", "validate", "eval")
+
+
 def test_unknown_key_is_told_by_its_name_in_the_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'schema'") as caught:
         load(config=write(tmp_path, "schem: x\n"))

@@ -1,58 +1,15 @@
 """One small run of the whole DAG, twice, and what must be true of it."""
 
 import collections
-import json
-import subprocess
-import sys
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
-
-from pipeline.preset_files import PRESETS
 
 pytestmark = pytest.mark.smoke
-
-ROWS, USERS = 12_000, 600
-
-
-def small_demo(folder: Path) -> Path:
-    """The demo preset on a log that takes seconds."""
-    content = yaml.safe_load((PRESETS / "demo.yaml").read_text())
-    content["name"] = "small"
-    content["simulate"] = {"rows": ROWS, "users": USERS, "days": 4}
-    content["train"] = {"epochs": 1, "batch_size": 256}
-    content["evaluate"] = {
-        "slices": [["device"], ["position", "device"]],
-        # Wide: this run is about the machinery, not about the model.
-        "gates": {"overall": {"gauc": {"min": 0.2}, "pcop": {"min": 0.3, "max": 3.0}}},
-    }
-    path = folder / "small.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return path
-
-
-def run_ctr(*arguments: str) -> dict[str, Any]:
-    """Runs ``ctr ... --json`` as a user does."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pipeline.cli.main", *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """Summaries of a first and a second run in one root."""
-    folder = tmp_path_factory.mktemp("runs")
-    command = ("run", "--config", str(small_demo(folder)), "--root", str(folder))
-    return [run_ctr(*command), run_ctr(*command)]
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +55,13 @@ def slow_gauc(rows: dict[str, np.ndarray], mask: np.ndarray) -> float | None:
 
 
 def test_no_row_is_lost_between_log_and_evaluation(runs: list[dict[str, Any]]) -> None:
+    rows = runs[0]["config"]["simulate"]["rows"]
     data = runs[0]["data"]
     splits = {name: split["rows"] for name, split in data["splits"].items()}
-    assert data["rows_read"] == ROWS
-    assert sum(splits.values()) + data["rows_quarantined"] == ROWS
+    assert data["rows_read"] == rows
+    assert sum(splits.values()) + data["rows_quarantined"] == rows
     # The last of four days of equal size is evaluated.
-    assert splits == {"train": ROWS * 3 // 4, "eval": ROWS // 4}
+    assert splits == {"train": rows * 3 // 4, "eval": rows // 4}
     assert runs[0]["slices"][0]["rows"] == splits["eval"]
     assert runs[0]["training"]["examples"] == splits["train"]
 
@@ -114,7 +72,8 @@ def test_every_component_ran_and_was_measured(runs: list[dict[str, Any]]) -> Non
     assert list(components)[-1] == "AtomicPusher"
     assert all(entry["state"] == "complete" for entry in components.values())
     assert all(entry["peak_bytes"] > 0 for entry in components.values())
-    assert components["Evaluator"]["rows"] == ROWS // 4
+    rows = runs[0]["config"]["simulate"]["rows"]
+    assert components["Evaluator"]["rows"] == rows // 4
 
 
 def test_metrics_by_slice_equal_a_plain_computation_per_user(
@@ -164,7 +123,9 @@ def test_blessed_models_are_pushed_as_rising_versions(
         assert (Path(run["pushed"]) / "saved_model.pb").exists()
 
 
-def test_runs_lists_both_and_show_gives_lineage(runs: list[dict[str, Any]]) -> None:
+def test_runs_lists_both_and_show_gives_lineage(
+    runs: list[dict[str, Any]], run_ctr: Callable[..., dict[str, Any]]
+) -> None:
     root = str(Path(runs[0]["file"]).parents[2])
     listed = run_ctr("runs", "list", "--root", root)
     assert [run["run"] for run in listed["runs"]] == [run["run"] for run in runs]
@@ -172,3 +133,17 @@ def test_runs_lists_both_and_show_gives_lineage(runs: list[dict[str, Any]]) -> N
     lineage = {node["component"]: node for node in shown["lineage"]}
     assert lineage["Evaluator"]["inputs"]["baseline_model"] == [runs[0]["model"]]
     assert lineage["AtomicPusher"]["state"] == "complete"
+
+
+def test_report_shows_a_run_and_no_user(
+    runs: list[dict[str, Any]], run_ctr: Callable[..., dict[str, Any]]
+) -> None:
+    second = runs[1]
+    root = Path(second["file"]).parents[2]
+    card = root / "card.md"
+    paths = run_ctr("report", "--root", str(root), "--card", str(card))
+    assert paths["card"] == str(card)
+    page = Path(paths["report"]).read_text("utf-8")
+    for part in ("Blessed", "Change of GAUC by slice", "Calibration by bucket", "Loss"):
+        assert part in page
+    assert not re.search(r"\bu\d{6}\b", page + card.read_text("utf-8"))

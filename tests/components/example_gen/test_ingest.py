@@ -101,6 +101,79 @@ def test_split_by_fraction_breaks_ties_as_a_plain_sort(tmp_path):
     assert sorted(rows_of(out, "eval")) == sorted(expected)
 
 
+def by_split(tmp_path, rows, name, **changes):
+    """Rows of each split of a log, as (user, item)."""
+    folder = tmp_path / name
+    folder.mkdir()
+    declared = dataset(**changes)
+    ingest([log(folder / "log.csv", rows)], declared, str(folder / "out"))
+    return {s: sorted(rows_of(folder / "out", s)) for s in declared.split_names}
+
+
+@pytest.mark.parametrize(
+    ("split", "validate"),
+    [
+        ({"by": "time", "eval_days": 1}, {"validate_days": 2}),
+        (
+            {"by": "time", "eval_fraction": 0.2, "tie_break": ["item"]},
+            {"validate_fraction": 0.3},
+        ),
+        ({"by": "hash", "columns": ["user"]}, {"validate_fraction": 0.25}),
+    ],
+)
+def test_validation_rows_are_taken_from_the_training_rows(tmp_path, split, validate):
+    two = by_split(tmp_path, many(), "two", split=split)
+    three = by_split(tmp_path, many(), "three", split={**split, **validate})
+
+    assert list(three) == ["train", "validate", "eval"]
+    assert three["eval"] == two["eval"]
+    assert sorted(three["train"] + three["validate"]) == two["train"]
+    if split["by"] == "time":
+        # 100 rows on each of the days 0 to 4; the last one is evaluated.
+        day = {str(i): t // 86_400 for _, i, t, _ in many()}
+        days = {day[item] for _, item in three["validate"]}
+        # Two days, or 0.3 * 400 = 120 rows: day 3 and a part of day 2.
+        assert days == {2, 3}
+        assert max(day[item] for _, item in three["train"]) <= min(days)
+    else:
+        users = {name: {user for user, _ in rows} for name, rows in three.items()}
+        assert not users["train"] & users["validate"]
+        # 50 users, a quarter of the four fifths that are left.
+        assert 3 <= len(users["validate"]) <= 20
+
+
+def test_validation_rows_by_fraction_are_the_last_of_a_plain_sort(tmp_path):
+    # 40 rows a second, so both borders cut through seconds.
+    rows = [(i % 11, i % 17, i // 40, i % 2) for i in range(400)]
+    split = {"by": "time", "eval_fraction": 0.33, "tie_break": ["user", "item"]}
+    for fraction in (0.05, 0.4):  # the same second as the other border, and an earlier
+        found = by_split(
+            tmp_path,
+            rows,
+            str(fraction),
+            split={**split, "validate_fraction": fraction},
+        )
+        ordered = sorted(rows, key=lambda row: (row[2], row[0], row[1]))
+        pairs = [(str(u), str(i)) for u, i, _, _ in ordered]
+        cut = 400 - 132  # 0.33 * 400
+        held = int(cut * fraction + 0.5)
+        assert found["eval"] == sorted(pairs[cut:])
+        assert found["validate"] == sorted(pairs[cut - held : cut])
+        assert found["train"] == sorted(pairs[: cut - held])
+
+
+def test_manifest_holds_the_validation_split(tmp_path):
+    out = str(tmp_path / "out")
+    split = {"by": "hash", "columns": ["user"], "validate_fraction": 0.2}
+    manifest = ingest([log(tmp_path / "log.csv", many())], dataset(split=split), out)
+
+    assert list(manifest.splits) == ["train", "validate", "eval"]
+    assert sum(one.rows for one in manifest.splits.values()) == 500
+    assert manifest.splits["validate"].rows == len(rows_of(out, "validate"))
+    assert len(manifest.splits["validate"].shards) == 2
+    assert [fault for _, fault in verify_manifest(out) if fault] == []
+
+
 def test_bad_rows_are_refused_by_name(tmp_path):
     path = log(tmp_path / "log.csv", [*many(20), ("u1", 5, "soon", 1)])
     with pytest.raises(DataError, match=r"log\.csv: line 22: column 't'.*got 'soon'"):

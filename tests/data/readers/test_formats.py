@@ -168,7 +168,7 @@ def test_magic_bytes_go_before_the_name(tmp_path):
 
 
 def test_given_split_by_file(tmp_path):
-    for name in ("train_1.csv", "test.csv", "other.csv"):
+    for name in ("train_1.csv", "test.csv", "valid.csv", "other.csv"):
         (tmp_path / name).write_text("x")
     split = {"by": "given", "train": "train*.csv", "eval": "test.csv"}
     log = find_log([str(tmp_path)], dataset(split=split))
@@ -176,7 +176,17 @@ def test_given_split_by_file(tmp_path):
         "test.csv": "eval",
         "train_1.csv": "train",
     }
-    assert log.notices == ("skipped other.csv: in neither given split",)
+    assert log.notices == (
+        "skipped other.csv: in no given split",
+        "skipped valid.csv: in no given split",
+    )
+    split["validation"] = "valid.csv"
+    log = find_log([str(tmp_path)], dataset(split=split))
+    assert {f.path.rsplit("/", 1)[1]: f.split for f in log.files} == {
+        "test.csv": "eval",
+        "train_1.csv": "train",
+        "valid.csv": "validate",
+    }
 
 
 def test_inputs_that_do_not_exist(tmp_path):
