@@ -77,7 +77,6 @@ def evaluate(side: str, pattern: str, output: str) -> None:
     slices = [[name] for name in FEATURES]
     if side == "ours":
         config = eval_config(label_key="label", user_key="user", slices=slices)
-        extractors = None
     else:
         specs = " ".join(f'slicing_specs {{ feature_keys: "{n}" }}' for n in FEATURES)
         config = text_format.Parse(
@@ -87,8 +86,8 @@ def evaluate(side: str, pattern: str, output: str) -> None:
             "options { include_default_metrics { value: false } }",
             tfma.EvalConfig(),
         )
-        extractors = tfma.default_extractors(eval_config=config)
     config.model_specs[0].prediction_key = "prediction"
+    make = custom_extractors if side == "ours" else tfma.default_extractors
     with beam.Pipeline(runner="FnApiRunner") as pipeline:
         source = tf_example_record.TFExampleRecord(
             pattern, raw_record_column_name=tfma.ARROW_INPUT_COLUMN
@@ -99,7 +98,7 @@ def evaluate(side: str, pattern: str, output: str) -> None:
             | "Decode" >> source.RawRecordToRecordBatch()
             | tfma.ExtractEvaluateAndWriteResults(
                 eval_config=config,
-                extractors=extractors or custom_extractors(eval_config=config),
+                extractors=make(eval_config=config),
                 output_path=output,
             )
         )

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from components.metrics.columns import check_columns
 from components.metrics.intervals import t_interval
 from components.metrics.keras_group_auc import GroupAUC
+from components.metrics.slice_metrics import evaluate_rows
 from components.metrics.user_sample import hash_ids
 from data.errors import ConfigError
 
@@ -76,6 +78,17 @@ def test_equals_a_loop_over_users_and_pairs(user_weight):
     assert state.value == pytest.approx(mean_of(expected), abs=1e-12)
     assert state.users_scored == len(expected)
     assert (state.exact, state.sampled_share, state.interval) == (True, 1.0, None)
+
+
+@pytest.mark.parametrize("user_weight", ["impressions", "clicks", "users", "weight"])
+def test_equals_what_evaluation_computes(user_weight):
+    label, score, weight, user = rows(seed=4)
+    columns, _ = check_columns(user, label, score, weight)
+
+    metric = fed((label, score, weight, user), user_weight=user_weight, dtype="float64")
+
+    expected = evaluate_rows(columns, user_weight).metrics["gauc"].value
+    assert float(metric.result()) == pytest.approx(expected, abs=1e-9)
 
 
 def test_result_is_the_value_of_the_state_in_the_metrics_dtype():
