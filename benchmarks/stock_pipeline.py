@@ -1,6 +1,6 @@
 """The same DAG from stock TFX components, with TFX's defaults and no slices."""
 
-import tensorflow_model_analysis as tfma
+from tensorflow_model_analysis.proto import config_pb2
 from tfx import v1 as tfx
 
 from pipeline.config import PipelineConfig
@@ -97,22 +97,22 @@ def create_stock_pipeline(
     )
 
 
-def stock_eval_config(label_key: str) -> tfma.EvalConfig:
+def stock_eval_config(label_key: str) -> config_pb2.EvalConfig:
     """Pooled AUC and calibration over all rows, with a threshold as the guide has it."""
-    threshold = tfma.MetricThreshold(
-        value_threshold=tfma.GenericValueThreshold(lower_bound={"value": 0.5})
+    threshold = config_pb2.MetricThreshold(
+        value_threshold=config_pb2.GenericValueThreshold(lower_bound={"value": 0.5})
     )
-    return tfma.EvalConfig(
+    return config_pb2.EvalConfig(
         model_specs=[
-            tfma.ModelSpec(signature_name="serving_default", label_key=label_key)
+            config_pb2.ModelSpec(signature_name="serving_default", label_key=label_key)
         ],
-        slicing_specs=[tfma.SlicingSpec()],
+        slicing_specs=[config_pb2.SlicingSpec()],
         metrics_specs=[
-            tfma.MetricsSpec(
+            config_pb2.MetricsSpec(
                 metrics=[
-                    tfma.MetricConfig(class_name="ExampleCount"),
-                    tfma.MetricConfig(class_name="AUC", threshold=threshold),
-                    tfma.MetricConfig(class_name="Calibration"),
+                    config_pb2.MetricConfig(class_name="ExampleCount"),
+                    config_pb2.MetricConfig(class_name="AUC", threshold=threshold),
+                    config_pb2.MetricConfig(class_name="Calibration"),
                 ]
             )
         ],

@@ -69,6 +69,7 @@ def evaluate(side: str, pattern: str, output: str) -> None:
     import apache_beam as beam
     import tensorflow_model_analysis as tfma
     from google.protobuf import text_format
+    from tensorflow_model_analysis.proto import config_pb2
     from tfx_bsl.tfxio import tf_example_record
 
     from components.evaluation import eval_config
@@ -84,7 +85,7 @@ def evaluate(side: str, pattern: str, output: str) -> None:
             f"{specs} metrics_specs {{ "
             'metrics { class_name: "AUC" } metrics { class_name: "Calibration" } } '
             "options { include_default_metrics { value: false } }",
-            tfma.EvalConfig(),
+            config_pb2.EvalConfig(),
         )
     config.model_specs[0].prediction_key = "prediction"
     make = custom_extractors if side == "ours" else tfma.default_extractors

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import tensorflow_model_analysis as tfma
+from tensorflow_model_analysis.proto import config_pb2
 
 from components.metrics.ranking_metrics import (
     DEFAULT_BUCKETS,
@@ -34,7 +35,7 @@ def eval_config(
     score_limit: int = DEFAULT_SCORE_LIMIT,
     top_slices: Sequence[tuple[Sequence[str], int]] = (),
     min_slice_rows: int = 0,
-) -> tfma.EvalConfig:
+) -> config_pb2.EvalConfig:
     """Builds the configuration of the Evaluator; it goes with ``custom_extractors``.
 
     It has no thresholds: the gates own the verdict, and TFMA would be a second judge.
@@ -65,7 +66,7 @@ def eval_config(
         "top_slices": [[sorted(set(names)), count] for names, count in top_slices],
     }
     models = [
-        tfma.ModelSpec(
+        config_pb2.ModelSpec(
             name=name,
             is_baseline=name == BASELINE,
             signature_name=signature_name,
@@ -76,13 +77,15 @@ def eval_config(
     ]
     crosses = [*slices, *(names for names, _ in top_slices), ()]
     specs = sorted({tuple(sorted(set(features))) for features in crosses})
-    config = tfma.EvalConfig(
+    config = config_pb2.EvalConfig(
         model_specs=models,
-        slicing_specs=[tfma.SlicingSpec(feature_keys=features) for features in specs],
+        slicing_specs=[
+            config_pb2.SlicingSpec(feature_keys=features) for features in specs
+        ],
         metrics_specs=[
-            tfma.MetricsSpec(
+            config_pb2.MetricsSpec(
                 metrics=[
-                    tfma.MetricConfig(
+                    config_pb2.MetricConfig(
                         class_name=RankingMetrics.__name__,
                         module=RankingMetrics.__module__,
                         config=json.dumps(settings),

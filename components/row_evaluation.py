@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import tensorflow_model_analysis as tfma
+from tensorflow_model_analysis.proto import config_pb2
 
 from components.evaluation import SIGNATURE
 from data.errors import ConfigError, suggest
@@ -14,7 +15,7 @@ def row_eval_config(
     label_key: str,
     weight_key: str | None = None,
     slices: Sequence[Sequence[str]] = (),
-) -> tfma.EvalConfig:
+) -> config_pb2.EvalConfig:
     """Builds the configuration of an Evaluator with TFMA's default extractors.
 
     Args:
@@ -32,18 +33,20 @@ def row_eval_config(
     for name in metrics:
         _check_metric(name)
     specs = sorted({tuple(sorted(set(features))) for features in slices} | {()})
-    config = tfma.EvalConfig(
+    config = config_pb2.EvalConfig(
         model_specs=[
-            tfma.ModelSpec(
+            config_pb2.ModelSpec(
                 signature_name=SIGNATURE,
                 label_key=label_key,
                 example_weight_key=weight_key or "",
             )
         ],
-        slicing_specs=[tfma.SlicingSpec(feature_keys=features) for features in specs],
+        slicing_specs=[
+            config_pb2.SlicingSpec(feature_keys=features) for features in specs
+        ],
         metrics_specs=[
-            tfma.MetricsSpec(
-                metrics=[tfma.MetricConfig(class_name=name) for name in metrics]
+            config_pb2.MetricsSpec(
+                metrics=[config_pb2.MetricConfig(class_name=name) for name in metrics]
             )
         ],
     )

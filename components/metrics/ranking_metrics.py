@@ -6,6 +6,7 @@ from typing import Any
 import apache_beam as beam
 import tensorflow_model_analysis as tfma
 from tensorflow_model_analysis.metrics import metric_types
+from tensorflow_model_analysis.proto import config_pb2
 
 from components.metrics.slice_metrics import SliceErrors, slice_result
 from components.metrics.slice_totals import SliceValues
@@ -65,7 +66,7 @@ class RankingMetrics(tfma.metrics.Metric):
 
 def _computations(
     user_key: str = "",
-    eval_config: tfma.EvalConfig | None = None,
+    eval_config: config_pb2.EvalConfig | None = None,
     model_names: list[str] | None = None,
     example_weighted: bool | None = None,
     **settings_of_the_extractor: Any,

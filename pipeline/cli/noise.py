@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,9 @@ def noise(
             json.dumps({"pipeline": settings.name, "runs": runs, "metrics": metrics})
         )
         return
-    _show(found, retrains, Console())
+    # Where nothing says how wide the output is, a table must not be cut to 80.
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    _show(found, retrains, console)
 
 
 def _show(found: "dict[str, Noise]", retrains: int, console: Console) -> None:

@@ -12,6 +12,7 @@ from google.protobuf import text_format
 from sklearn.metrics import roc_auc_score
 from tensorflow_metadata.proto.v0 import schema_pb2
 from tensorflow_model_analysis.metrics import metric_types, metric_util
+from tensorflow_model_analysis.proto import config_pb2
 from tfx_bsl.tfxio import tf_example_record
 
 from components.column_stage import DealUsers, code_users, slice_totals
@@ -287,7 +288,7 @@ def test_trap_of_query_key_and_its_cure(tmp_path):
         metrics_specs { metrics { class_name: "QueryGauc" } query_key: "user" }
         options { include_default_metrics { value: false } }
         """,
-        tfma.EvalConfig(),
+        config_pb2.EvalConfig(),
     )
     trap.model_specs[0].prediction_key = "prediction"
     evaluate(
@@ -511,11 +512,13 @@ def test_a_feature_absent_from_the_batch_is_missing_everywhere():
 
 def test_settings_survive_serialisation():
     config = eval_config(label_key="label", user_key="uid", buckets=7)
-    restored = tfma.EvalConfig.FromString(config.SerializeToString())
+    restored = config_pb2.EvalConfig.FromString(config.SerializeToString())
     settings = read_settings(restored)
     assert (settings.user_key, settings.buckets) == ("uid", 7)
 
 
 def test_an_evaluation_without_our_metric_is_refused():
     with pytest.raises(ConfigError, match="no metric RankingMetrics"):
-        read_settings(tfma.EvalConfig(model_specs=[tfma.ModelSpec(label_key="y")]))
+        read_settings(
+            config_pb2.EvalConfig(model_specs=[config_pb2.ModelSpec(label_key="y")])
+        )
