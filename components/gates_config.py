@@ -24,6 +24,14 @@ HIGHER_IS_BETTER = {
 }
 
 
+# Metrics whose change has no direction, or no interval that could decide.
+NOT_BY_INTERVAL = {
+    "pcop": "pcop is best at 1, so neither direction is better; use abs_log_pcop",
+    "pr_auc": "its change has no interval; use auc, or pr_auc.min_change",
+    "ece": "its change has no interval; use abs_log_pcop, or ece.max_change",
+}
+
+
 class ChangeBounds(Settings):
     """Bounds on candidate less the model it is compared with; a bound itself passes."""
 
@@ -81,11 +89,9 @@ def _known_metrics(metrics: BoundsT) -> BoundsT:
                 f"unknown metric '{name}'. Known: {', '.join(METRICS)}."
                 f"{suggest(name, METRICS)}"
             )
-        if bounds.non_inferior is not None and name not in HIGHER_IS_BETTER:
-            raise ValueError(
-                f"{name}.non_inferior: {name} is best at 1, so neither direction is "
-                "better; use abs_log_pcop"
-            )
+        remedy = NOT_BY_INTERVAL.get(name)
+        if bounds.non_inferior is not None and remedy is not None:
+            raise ValueError(f"{name}.non_inferior: {remedy}")
         if name == "abs_log_pcop" and "min" in bounds.given():
             raise ValueError(f"{name}.min: 0 is best; use max")
     return metrics

@@ -117,17 +117,21 @@ def coded_feature(
         The feature with at least one entry for every row.
     """
     present = codes > 0
-    codes, rows = codes[present], rows[present]
+    # Values that read the same are one: bytes that are no UTF-8 are written as escapes.
+    table: dict[Any, int] = {MISSING: 0}
+    readable = [table.setdefault(_readable(one), len(table)) for one in values]
+    codes = np.asarray(readable, np.int64)[codes[present]]
+    rows = rows[present]
     absent = np.flatnonzero(np.bincount(rows, minlength=row_count) == 0)
     rows = np.concatenate([rows, absent])
     codes = np.concatenate([codes, np.zeros(len(absent), np.int64)])
     if len(rows) != row_count:  # some row has several values
-        pairs = np.unique(rows * len(values) + codes)
-        rows, codes = np.divmod(pairs, len(values))
+        pairs = np.unique(rows * len(table) + codes)
+        rows, codes = np.divmod(pairs, len(table))
     elif len(absent):
         order = np.argsort(rows, kind="stable")
         rows, codes = rows[order], codes[order]
-    return SliceFeature(rows, codes, [_readable(one) for one in values])
+    return SliceFeature(rows, codes, list(table))
 
 
 def join_features(parts: Sequence[tuple[SliceFeature, int]]) -> SliceFeature:
@@ -162,6 +166,8 @@ def slice_groups(
     Yields:
         Slice key, in order of feature names, and int64 positions of its rows.
     """
+    if row_count == 0:
+        return
     rows, codes = np.arange(row_count), np.zeros(row_count, np.int64)
     for name in spec.features:
         feature = features[name]
@@ -216,5 +222,7 @@ def _readable(value: Any) -> str | int | float:
     if value in NO_VALUE:
         return MISSING
     if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
+        value = value.decode("utf-8", "backslashreplace")
+    if value == MISSING:  # written in the data, which is not the same as missing
+        return f'"{MISSING}"'
     return value  # type: ignore[no-any-return]

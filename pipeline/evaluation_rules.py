@@ -1,5 +1,7 @@
 """Rules that tie the evaluation to the declared data."""
 
+from collections.abc import Collection
+
 from components.config import EvaluateConfig
 from data.columns import shard_columns
 from data.dataset import Dataset
@@ -23,6 +25,7 @@ def check_evaluation(evaluate: EvaluateConfig, dataset: Dataset) -> None:
     for index, top in enumerate(evaluate.top_slices):
         _check_slice(f"evaluate.top_slices[{index}].slice", top.slice, dataset)
     _check_top_slices(evaluate)
+    _check_user(evaluate, dataset)
     _check_gates(evaluate)
     _check_reference(evaluate)
 
@@ -47,6 +50,22 @@ def _check_top_slices(evaluate: EvaluateConfig) -> None:
                 "already; keep it in one place of evaluate.slices and top_slices"
             )
         seen.add(frozenset(top.slice))
+
+
+def _check_user(evaluate: EvaluateConfig, dataset: Dataset) -> None:
+    """GAUC needs users."""
+    gates = evaluate.gates
+    groups: dict[str, Collection[str]] = {
+        "overall": gates.overall,
+        "reference": gates.reference,
+        **{f"slices[{at}].metrics": one.metrics for at, one in enumerate(gates.slices)},
+    }
+    for place, metrics in groups.items():
+        if "gauc" in metrics and dataset.keys.user_id is None:
+            raise ValueError(
+                f"evaluate.gates.{place}.gauc: needs data.keys.user_id; without users "
+                "there is no GAUC"
+            )
 
 
 def _check_gates(evaluate: EvaluateConfig) -> None:

@@ -18,13 +18,30 @@ def read_summaries(root: Path, pipeline: str | None = None) -> list[dict[str, An
         The summaries, the oldest first.
 
     Raises:
-        UsageError: there is no such folder.
+        UsageError: there is no such folder, or a file is no summary.
     """
     if not root.is_dir():
         raise UsageError(f"--root {root}: no such folder; `ctr run` makes one")
     files = sorted(root.glob(f"{pipeline or '*'}/reports/*.json"))
-    summaries = [json.loads(path.read_text("utf-8")) for path in files]
+    summaries = [_read(path) for path in files]
     return sorted(summaries, key=lambda summary: str(summary["run"]))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Reads one summary."""
+    try:
+        summary = json.loads(path.read_text("utf-8"))
+    except ValueError:  # of JSON or of UTF-8
+        summary = None
+    if not isinstance(summary, dict) or not summary.keys() >= _KEYS:
+        raise UsageError(
+            f"{path}: not the summary of a run, or cut short; move it elsewhere"
+        )
+    return summary
+
+
+# Without these a summary can neither be found nor shown.
+_KEYS = {"run", "pipeline", "config", "components", "slices", "verdict"}
 
 
 def find_summary(root: Path, run_id: str) -> dict[str, Any]:

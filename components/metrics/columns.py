@@ -84,6 +84,7 @@ def check_columns(
     weights: Any = None,
     baseline: Any = None,
     place: str = "row",
+    other: str = "baseline prediction",
 ) -> tuple[Columns, NDArray[np.int64] | None]:
     """Checks every value and removes rows of weight 0.
 
@@ -94,6 +95,7 @@ def check_columns(
         weights: [rows], at least 0 and finite, or None.
         baseline: [rows], predictions of the model to compare with, or None.
         place: what the row number in an error counts, such as ``data row``.
+        other: what an error calls the predictions to compare with.
 
     Returns:
         The rows of positive weight, and their positions; None when all were kept.
@@ -101,8 +103,8 @@ def check_columns(
     Raises:
         PredictionsError: a label other than 0 or 1, a prediction that is no finite
             number, or a weight that is negative or not finite; the message names the
-            first such row (counted from 1) and its value. Or numbers so large that
-            their sums overflow.
+            first such row (counted from 1) and its value. Or numbers so large or small
+            that their sums leave the range of float64.
     """
     kept = None
     if weights is not None:
@@ -116,42 +118,45 @@ def check_columns(
     _refuse(~np.isfinite(scores), scores, place, "prediction", kept)
     if baseline is not None:
         baseline = np.asarray(baseline, np.float64)
-        _refuse(~np.isfinite(baseline), baseline, place, "baseline prediction", kept)
+        _refuse(~np.isfinite(baseline), baseline, place, other, kept)
         # Adding zero turns -0.0, which sorts apart in some orders, into 0.0.
         baseline = baseline + 0.0
     columns = Columns(users, labels == 1, scores + 0.0, weights, baseline)
     positions = None if kept is None else np.flatnonzero(kept)
     if positions is not None:
         columns = columns.take(positions)
-    _refuse_large(columns)
+    _refuse_extremes(columns)
     return columns, positions
 
 
-def _refuse_large(columns: Columns) -> None:
-    """Raises where sums of weights, predictions and their squares overflow."""
+def _refuse_extremes(columns: Columns) -> None:
+    """Raises where sums of weights, predictions and their squares leave float64."""
     weight = float(len(columns) if columns.weights is None else columns.weights.sum())
-    for name, scores in (
-        ("prediction", columns.scores),
-        ("baseline prediction", columns.baseline),
-    ):
+    if 0 < weight < _SMALLEST_SUM:
+        raise PredictionsError(
+            f"weights that sum to {weight:g}: their products are smaller than a float64 "
+            "holds; scale them up"
+        )
+    for scores in (columns.scores, columns.baseline):
         if scores is None or not len(scores):
             continue
         largest = max(float(scores.max()), -float(scores.min()), 1.0)
-        if weight * weight * largest * largest > _LARGEST_SUM:
+        if not weight * largest < _LARGEST_SUM:
             raise PredictionsError(
-                f"{name}s as large as {largest:g}, or weights that sum to {weight:g}: "
-                "their squares are larger than a float64 holds; scale them down"
+                f"predictions as large as {largest:g}, or weights that sum to "
+                f"{weight:g}: their squares are larger than a float64 holds; scale them "
+                "down"
             )
 
 
-# Leaves room for the further sums of a metric.
-_LARGEST_SUM = 1e300
+# Their squares, and sums of these, are still numbers.
+_LARGEST_SUM = 1e150
+_SMALLEST_SUM = 1e-100
 
+_FINITE = "must be a finite number"
 _RULES = {
     "weight": "must be a finite number >= 0",
     "label": "must be 0 or 1",
-    "prediction": "must be a finite number",
-    "baseline prediction": "must be a finite number",
 }
 
 
@@ -172,5 +177,5 @@ def _refuse(
     count = int(bad.sum())
     others = f" ({count} such rows)" if count > 1 else ""
     raise PredictionsError(
-        f"{place} {row + 1}: {what} {_RULES[what]}, got {value}{others}"
+        f"{place} {row + 1}: {what} {_RULES.get(what, _FINITE)}, got {value}{others}"
     )

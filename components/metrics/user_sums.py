@@ -74,8 +74,9 @@ def user_sums(
 ) -> UserSums:
     """Sums the rows of each unit.
 
-    Weights become integers of each user's own scale (52 bits, fewer only beyond 512
-    rows of one user), so that sums do not depend on the order of rows.
+    Weights become integers of a scale of their own for the clicks and the non-clicks of
+    each user (52 bits, fewer only beyond 512 rows), so that sums do not depend on the
+    order of rows.
 
     Args:
         ranking: the rows; all rows of a user must be among them.
@@ -146,13 +147,12 @@ class _Block:
         first_tie = np.searchsorted(tie_start, unit_start)
         self._scores = ranking.histogram.scores
         self._bins = bins[tie_start]
-        self._scale = np.zeros(len(unit_start), np.int64)
         self.counts = self.weighted = _Ties(labels, None, tie_start, first_tie)
+        self._scales = (np.zeros(len(unit_start), np.int64),) * 2
         if ranking.weights is not None:
             rows = _lengths(unit_start, len(labels))
-            whole, self._scale = _integer_weights(
-                ranking.weights[first:end], unit_start, rows
-            )
+            weights = ranking.weights[first:end]
+            whole, self._scales = _integer_weights(weights, labels, unit_start, rows)
             self.weighted = _Ties(labels, whole, tie_start, first_tie)
 
     def sums(
@@ -161,28 +161,28 @@ class _Block:
         """Sums of each unit, by the names of ``_SUMS``."""
         ties = self.weighted
         pairs = self.counts if user_weight == "impressions" else ties
-        total = ties.positive + ties.negative
         scores = self._scores[self._bins]
         clipped = np.clip(scores, PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR)
-        pooled = np.zeros(len(total))
-        if terms is not None:
-            for_click, for_other = (values[self._bins] for values in terms)
-            pooled = ties.positive * for_click + ties.negative * for_other
-        by_name: dict[str, NDArray[Any]] = {
-            "weight": total,
-            "click_weight": ties.positive,
-            "predicted": total * scores,
-            "loss": -(
-                ties.positive * np.log(clipped) + ties.negative * np.log1p(-clipped)
-            ),
+        pooled = (0, 0) if terms is None else tuple(one[self._bins] for one in terms)
+        # What a click and a non-click of weight 1 add, by sum.
+        by_name: dict[str, tuple[Any, Any]] = {
+            "weight": (1, 1),
+            "click_weight": (1, 0),
+            "predicted": (scores, scores),
+            "loss": (-np.log(clipped), -np.log1p(-clipped)),
             "pooled": pooled,
         }
-        sums = {
-            name: np.ldexp(ties.per_unit(values).astype(np.float64), self._scale)
-            for name, values in by_name.items()
-        }
+        sums = {}
+        for name, (for_click, for_other) in by_name.items():
+            clicks = ties.per_unit(ties.positive * for_click)
+            others = ties.per_unit(ties.negative * for_other)
+            sums[name] = self._scaled(clicks, 0) + self._scaled(others, 1)
         sums["auc"] = pairs.auc()
         return sums
+
+    def _scaled(self, sums: NDArray[Any], which: int) -> Floats:
+        """Sums of integer weights of the clicks (0) or non-clicks (1) at their scale."""
+        return np.ldexp(sums.astype(np.float64), self._scales[which])
 
 
 def _lengths(starts: Ints, end: int) -> Ints:
@@ -191,25 +191,32 @@ def _lengths(starts: Ints, end: int) -> Ints:
 
 
 def _integer_weights(
-    weights: Floats, unit_start: Ints, rows: Ints
-) -> tuple[Ints, Ints]:
-    """Writes weights as integers times a power of two of their unit.
+    weights: Floats, labels: NDArray[np.bool_], unit_start: Ints, rows: Ints
+) -> tuple[Ints, tuple[Ints, Ints]]:
+    """Writes weights as integers times a power of two of their unit and class.
+
+    An AUC does not change when all clicks, or all non-clicks, are scaled; so one of
+    them may weigh far less than the other without being lost.
 
     Args:
         weights: float64 [rows], sorted by unit.
+        labels: bool [rows].
         unit_start: int64 [units], first row of each unit.
         rows: int64 [units], rows of each unit.
 
     Returns:
         Integer weights [rows] whose sums by unit stay below 2**62, and the power of two
-        of each unit [units].
+        of the clicks and of the non-clicks of each unit [units].
     """
-    largest = np.maximum.reduceat(weights, unit_start)
-    exponent = np.frexp(largest)[1].astype(np.int64)
     bits = np.minimum(52, 61 - np.ceil(np.log2(rows)).astype(np.int64))
-    scale = exponent - bits
-    whole = np.rint(np.ldexp(weights, -np.repeat(scale, rows))).astype(np.int64)
-    return whole, scale
+    scales = []
+    for of_class in (labels, ~labels):
+        largest = np.maximum.reduceat(np.where(of_class, weights, 0.0), unit_start)
+        scales.append(np.frexp(largest)[1].astype(np.int64) - bits)
+    of_clicks, of_others = (np.repeat(one, rows) for one in scales)
+    by_row = np.where(labels, of_clicks, of_others)
+    whole = np.rint(np.ldexp(weights, -by_row)).astype(np.int64)
+    return whole, (scales[0], scales[1])
 
 
 class _Ties:

@@ -24,6 +24,9 @@ from components.report.slice_tables import (
 )
 from components.report.text import number
 
+# More of them would make the page large and tell a reader nothing.
+MOST_SLICES = 1_000
+
 
 def check_section(content: Content) -> Section:
     """Every check of the gates.
@@ -63,9 +66,22 @@ def slice_section(content: Content) -> Section:
         section.notes.append(
             f"{content.hidden_slices:,} slices by user or request id are not shown."
         )
+    if len(slices) > MOST_SLICES:
+        section.notes.append(
+            f"The {MOST_SLICES:,} slices with most rows of {len(slices):,}; all are in "
+            "the summary of the run."
+        )
+    slices = _largest(slices)
     section.charts = metric_charts(slices)
     section.tables.append(metric_table(slices))
     return section
+
+
+def _largest(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The slices that a table shows: all, or those with most rows."""
+    if len(slices) <= MOST_SLICES:
+        return slices
+    return sorted(slices, key=lambda one: -int(one["rows"]))[:MOST_SLICES]
 
 
 def extreme_section(content: Content) -> Section:
@@ -153,5 +169,5 @@ def baseline_section(content: Content) -> Section:
         section.absent.append(why_absent(content, part))
         return section
     section.charts = change_charts(slices)
-    section.tables.append(change_table(slices))
+    section.tables.append(change_table(_largest(slices)))
     return section

@@ -1,6 +1,6 @@
 """Serialized tf.Examples as Arrow list columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,18 @@ class ExampleParser:
             to_array([_values(row, name) for row in rows]) for name in self.wanted
         ]
         return arrays, unreadable
+
+
+def names_in(records: Iterable[bytes]) -> list[str]:
+    """Lists the features of some records.
+
+    Args:
+        records: serialized tf.Examples; others are passed over.
+
+    Returns:
+        Their names, sorted.
+    """
+    return sorted({name for one in records for name in _features(one) or ()})
 
 
 def _features(record: bytes) -> Any:

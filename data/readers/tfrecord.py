@@ -1,5 +1,6 @@
 """TFRecord files of tf.Example as batches of list columns."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -7,7 +8,7 @@ import pyarrow as pa
 
 from data.errors import DataError
 from data.readers.batch import BadRow, RawBatch
-from data.readers.example_parser import ExampleParser
+from data.readers.example_parser import ExampleParser, names_in
 from data.records import RecordError, read_records
 from data.shards import payload_chunks
 
@@ -44,6 +45,22 @@ def read_tfrecord(file: str, wanted: Sequence[str]) -> Iterator[RawBatch]:
             records, bad = [], []
     if records or bad:
         yield _batch(file, records, bad, parser)
+
+
+def feature_names(file: str) -> list[str]:
+    """Lists the features of a file, as its first batch of records has them.
+
+    Args:
+        file: its path.
+
+    Returns:
+        Their names, sorted; empty without records.
+
+    Raises:
+        DataError: the compressed stream is cut or damaged.
+    """
+    first = itertools.islice(_records(file), BATCH_ROWS)
+    return names_in(one for _, _, one in first if isinstance(one, bytes))
 
 
 def _records(file: str) -> Iterator[tuple[int, int, bytes | RecordError]]:

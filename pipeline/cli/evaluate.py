@@ -87,8 +87,9 @@ def evaluate(
 
     if user_weight == "weight" and weight is None:
         raise UsageError("--user-weight weight: needs a column of weights, --weight")
-    specs = [SliceSpec(tuple(sorted(set(one.split(","))))) for one in slices]
-    specs += [_top_slices(one) for one in top_slices]
+    whole = [SliceSpec(tuple(sorted(set(one.split(","))))) for one in slices]
+    largest = [_top_slices(one) for one in top_slices]
+    specs = whole + largest
     roles = Roles(
         label=label,
         prediction=prediction,
@@ -96,18 +97,22 @@ def evaluate(
         weight=weight,
         baseline=baseline,
         reference=reference,
-        slices=tuple(dict.fromkeys(name for spec in specs for name in spec.features)),
+        slices=tuple(dict.fromkeys(name for spec in whole for name in spec.features)),
+        top_slices=tuple(name for spec in largest for name in spec.features),
     )
-    judge = _judge_of(gates)
+    judge = _judge_of(gates, whole, reference)
     try:
         table = _Table(path, roles)
-        results = table.evaluate(specs, min_slice_rows, user_weight)
-        against = table.evaluate_reference(specs, user_weight) if reference else None
+        results = table.evaluate(specs, user_weight)
+        against = table.evaluate_reference(user_weight) if reference else None
     except DataError as error:
         # Whatever is wrong with the file, it is what the caller passed.
         raise UsageError(str(error)) from None
     verdict = judge(results, against)
-    _show(results, verdict, as_json)
+    shown = [
+        one for one in results if not one.slice or one.counts.rows >= min_slice_rows
+    ]
+    _show(shown, verdict, as_json)
     outside = results[0].outside_unit
     if outside:
         click.echo(
@@ -131,15 +136,32 @@ def _top_slices(option: str) -> "SliceSpec":
     return SliceSpec((name,), top=int(count))
 
 
-def _judge_of(gates: Path | None) -> Any:
+def _judge_of(
+    gates: Path | None, slices: "list[SliceSpec]", reference: str | None
+) -> Any:
     """A function from results to a verdict; to None without gates."""
     if gates is None:
+        if reference is not None:
+            raise UsageError("--reference: only gates use it; add --gates FILE")
         return lambda *_: None
     from components.gates import judge
     from components.gates_config import GatesConfig
     from data.settings import parse, read_yaml
 
     config = parse(GatesConfig, read_yaml(gates), str(gates))
+    measured = [set(spec.features) for spec in slices]
+    for index, gate in enumerate(config.slices):
+        if set(gate.slice) not in measured:
+            raise UsageError(
+                f"{gates}: slices[{index}].slice: {list(gate.slice)} is not measured; "
+                f"add --slice {','.join(gate.slice)}"
+            )
+    if bool(config.reference) != (reference is not None):
+        missing = "--reference COLUMN" if config.reference else "reference gates"
+        raise UsageError(
+            f"{gates}: gates against a reference and --reference need each other; "
+            f"there are no {missing}"
+        )
     return lambda results, against: judge(results, config, against)
 
 
@@ -159,46 +181,35 @@ class _Table:
         table = read_predictions(path, roles)
         numbers = table.numbers
         self._user_declared = roles.user is not None
-        self._columns, kept = check_columns(
+        columns = (
             table.users,
             numbers["label"],
             numbers["prediction"],
             numbers.get("weight"),
-            numbers.get("baseline"),
-            place="data row",
         )
-        self._reference = numbers.get("reference")
-        if self._reference is not None and kept is not None:
-            self._reference = self._reference[kept]
+        self._columns, kept = check_columns(
+            *columns, numbers.get("baseline"), place="data row"
+        )
+        self._beside_reference, _ = check_columns(
+            *columns,
+            numbers.get("reference"),
+            place="data row",
+            other="reference prediction",
+        )
         self._features = {
             name: feature if kept is None else feature.take(kept, len(table.users))
             for name, feature in table.features.items()
         }
 
     def evaluate(
-        self, specs: "list[SliceSpec]", min_slice_rows: int, user_weight: str | None
-    ) -> "list[SliceResult]":
-        """Computes every slice, with the baseline where there is one."""
-        results = self._evaluate(self._columns, specs, user_weight)
-        return [
-            one for one in results if not one.slice or one.counts.rows >= min_slice_rows
-        ]
-
-    def evaluate_reference(
         self, specs: "list[SliceSpec]", user_weight: str | None
     ) -> "list[SliceResult]":
-        """Computes every slice with the reference as its baseline."""
-        from components.metrics.columns import check_columns
+        """Computes every slice, with the baseline where there is one."""
+        return self._evaluate(self._columns, specs, user_weight)
 
-        columns, _ = check_columns(
-            self._columns.users,
-            self._columns.labels,
-            self._columns.scores,
-            self._columns.weights,
-            self._reference,
-            place="data row",
-        )
-        return self._evaluate(columns, specs, user_weight)
+    def evaluate_reference(self, user_weight: str | None) -> "list[SliceResult]":
+        """Computes all rows with the reference in place of the baseline."""
+        return self._evaluate(self._beside_reference, [], user_weight)
 
     def _evaluate(
         self, columns: "Columns", specs: "list[SliceSpec]", user_weight: str | None

@@ -4,6 +4,7 @@
 """
 
 import importlib
+import io
 import os
 import sys
 
@@ -81,6 +82,10 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line; errors are one line each and set the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal without some letter shows a sign in its place.
+            stream.reconfigure(errors="replace")
     code = _call()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -16,7 +16,7 @@ from data.readers.batch import RawBatch
 from data.readers.delimited import Dialect, read_delimited
 from data.readers.formats import detect_format
 from data.readers.parquet import read_parquet
-from data.readers.tfrecord import read_tfrecord
+from data.readers.tfrecord import feature_names, read_tfrecord
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Roles:
         baseline: column of the other model's predictions, or None.
         reference: column of the pinned model's predictions, or None.
         slices: columns to slice by.
+        top_slices: columns of which the largest slices are shown.
     """
 
     label: str
@@ -40,12 +41,14 @@ class Roles:
     baseline: str | None = None
     reference: str | None = None
     slices: tuple[str, ...] = ()
+    top_slices: tuple[str, ...] = ()
 
     def by_option(self) -> list[tuple[str, str]]:
         """Command-line option and column of each role in use."""
         single = ("label", "prediction", "user", "weight", "baseline", "reference")
         named = [(f"--{role}", getattr(self, role)) for role in single]
         named += [("--slice", name) for name in self.slices]
+        named += [("--top-slices", name) for name in self.top_slices]
         return [(option, name) for option, name in named if name is not None]
 
 
@@ -84,7 +87,7 @@ def read_predictions(path: str, roles: Roles) -> Predictions:
     wanted = {role: name for role in numeric if (name := getattr(roles, role))}
     parts: dict[str, list[NDArray[np.float64]]] = {role: [] for role in wanted}
     users = _Codes(roles.user)
-    slices = {name: _Codes(name) for name in roles.slices}
+    slices = {name: _Codes(name) for name in (*roles.slices, *roles.top_slices)}
     rows = 0
     for batch in _batches(path, roles):
         if batch.bad:
@@ -97,6 +100,8 @@ def read_predictions(path: str, roles: Roles) -> Predictions:
         for codes in slices.values():
             codes.add(table)
         rows += table.num_rows
+    if rows == 0:
+        raise UsageError(f"--predictions: {path}: no rows")
     return Predictions(
         users.users(rows),
         {role: np.concatenate(part or [np.empty(0)]) for role, part in parts.items()},
@@ -106,19 +111,23 @@ def read_predictions(path: str, roles: Roles) -> Predictions:
 
 def _batches(path: str, roles: Roles) -> Iterator[RawBatch]:
     """Batches of the columns in use."""
+    if "://" in path:
+        raise UsageError(f"--predictions: {path}: must be a local file; copy it here")
     try:
         kind = detect_format(path)
     except OSError as error:
         raise UsageError(f"--predictions: {path}: {error.strerror}") from None
     names = list(dict.fromkeys(name for _, name in roles.by_option()))
     if kind == "tfrecord":
+        if features := feature_names(path):  # a file without rows is told later
+            _check_names(path, roles, features)
         return read_tfrecord(path, names)
     if kind == "parquet":
-        _check_names(path, roles, next(read_parquet(path, None), None))
+        _check_names(path, roles, _names(path, read_parquet(path, None)))
         return read_parquet(path, names)
     if kind in ("csv", "tsv"):
         dialect = Dialect(delimiter="\t" if kind == "tsv" else ",")
-        _check_names(path, roles, next(read_delimited(path, dialect, None), None))
+        _check_names(path, roles, _names(path, read_delimited(path, dialect, None)))
         return read_delimited(path, dialect, names)
     raise UsageError(
         f"--predictions: {path}: format not recognised; name it .csv, .tsv, .parquet or"
@@ -126,11 +135,17 @@ def _batches(path: str, roles: Roles) -> Iterator[RawBatch]:
     )
 
 
-def _check_names(path: str, roles: Roles, first: RawBatch | None) -> None:
-    """Raises for a column that the file lacks, with the nearest one it has."""
+def _names(path: str, batches: Iterator[RawBatch]) -> list[str]:
+    """Names of the columns of a file."""
+    first = next(batches, None)
     if first is None:
         raise UsageError(f"--predictions: {path}: no rows")
-    known = first.columns.schema.names
+    names: list[str] = first.columns.schema.names
+    return names
+
+
+def _check_names(path: str, roles: Roles, known: list[str]) -> None:
+    """Raises for a column that the file lacks, with the nearest one it has."""
     for option, name in roles.by_option():
         if name not in known:
             raise UsageError(
@@ -182,6 +197,10 @@ def _numbers(
         raise UsageError(
             f"data row {first_row + row + 1}: {role} must be a number, got '{value}'"
         ) from None
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise UsageError(
+            f"--{role}: column '{name}' has the type {column.type}; must be numbers"
+        ) from None
 
 
 def _text(column: pa.Array, role: str, first_row: int) -> pa.Array:
@@ -205,6 +224,35 @@ def _first_no_number(column: pa.Array) -> tuple[int, Any]:
     return 0, None
 
 
+def _plain(column: pa.Array, name: str) -> pa.Array:
+    """Values as text or numbers; a float that is no number is no value."""
+    kind = column.type
+    if pa.types.is_floating(kind):
+        column = pc.cast(column, pa.float64())
+        return pc.if_else(pc.is_finite(column), column, None)
+    as_they_are = (
+        pa.types.is_integer,
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_binary,
+        pa.types.is_large_binary,
+        pa.types.is_dictionary,
+        pa.types.is_null,
+    )
+    if any(is_kind(kind) for is_kind in as_they_are):
+        return column
+    if pa.types.is_decimal(kind):  # older Arrow casts it to no text
+        written = (None if one is None else str(one) for one in column.to_pylist())
+        return pa.array(written, pa.string())
+    try:
+        return pc.cast(column, pa.string())  # dates, true and false
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+        raise UsageError(
+            f"column '{name}' has the type {kind}; users and slices need text, whole "
+            "numbers or dates"
+        ) from None
+
+
 class _Codes:
     """Collects one column of ids as codes, batch by batch."""
 
@@ -226,7 +274,7 @@ class _Codes:
             lengths = np.asarray(pc.fill_null(pc.list_value_length(column), 0))
             rows = np.repeat(rows, lengths)
             column = column.flatten()
-        encoded = column.dictionary_encode()
+        encoded = _plain(column, self._name).dictionary_encode()
         values = encoded.dictionary.to_pylist()
         known = [self._table.setdefault(one, len(self._table)) for one in values]
         codes = np.asarray([*known, 0], np.int64)  # a null takes the last entry

@@ -43,8 +43,14 @@ def slice_table(slices: list[dict[str, Any]]) -> Table:
 
 def slice_name(values: dict[str, Any]) -> str:
     """``device=ios, hour=7``, or ``overall``."""
-    pairs = [f"{key}={value}" for key, value in values.items()]
+    pairs = [f"{key}={_printable(value)}" for key, value in values.items()]
     return escape(", ".join(pairs)) if pairs else "overall"
+
+
+def _printable(value: Any) -> str:
+    """A value as one line; control characters are written as escapes."""
+    text = str(value)
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def number(metric: dict[str, Any] | None, form: str = ".4f") -> str:
@@ -163,7 +169,7 @@ def metric_notes(overall: dict[str, Any]) -> list[str]:
         elif metric.get("effective_users") is not None:
             notes.append(
                 f"{name}: {metric['value']:.4f}, no interval: "
-                f"{metric['effective_users']:.1f} effective users are fewer than 5"
+                f"{metric['effective_users']:.2f} effective users are fewer than 5"
             )
         elif "excess" in metric:
             notes.append(

@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from components.gates import judge
-from components.gates_config import HIGHER_IS_BETTER, GatesConfig
+from components.gates_config import (
+    HIGHER_IS_BETTER,
+    NOT_BY_INTERVAL,
+    GatesConfig,
+)
 from components.metrics.names import CHANGES, METRICS
 from components.metrics.results import (
     SIGN_UNRESOLVED,
@@ -222,11 +226,14 @@ def test_few_users_widen_the_interval_and_fewer_than_five_leave_it_undecided():
     few = judge([result(gauc=0.7, delta={"gauc": (0.0, 0.004, 4.9)})], one).checks[0]
     assert (few.status, few.interval) == ("undecided", None)
     assert few.reason == "0, no interval: 4.9 effective users, fewer than 5"
-    none = judge(
-        [result(ece=0.1, delta={"ece": 0.0})],
-        gates(overall={"ece": {"non_inferior": 0.5}}),
-    ).checks[0]
+    none = judge([result(gauc=0.7, delta={"gauc": 0.0})], one).checks[0]
     assert (none.status, none.reason) == ("undecided", "0, no standard error")
+
+
+@pytest.mark.parametrize("name", ["pcop", "pr_auc", "ece"])
+def test_non_inferiority_is_refused_where_no_interval_could_decide(name):
+    with pytest.raises(ConfigError, match=f"{name}.non_inferior: .*; use"):
+        gates(overall={name: {"non_inferior": 0.5}})
 
 
 @pytest.mark.parametrize(
@@ -493,7 +500,7 @@ IDENTICAL = dict.fromkeys(CHANGES, (0.0, 0.0)) | {
 def test_identical_models_pass_every_gate_on_changes(margin, clicks):
     every = {
         name: {"min_change": -margin, "max_change": margin}
-        | ({"non_inferior": margin} if name in HIGHER_IS_BETTER else {})
+        | ({} if name in NOT_BY_INTERVAL else {"non_inferior": margin})
         for name in METRICS
     }
     values = dict.fromkeys(METRICS, 0.7)

@@ -1,6 +1,7 @@
 """``ctr evaluate`` on files of every format."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from data.errors import CtrError
+from data.examples import encode
+from data.records import frame_all
 from pipeline.cli.evaluate import evaluate
 
 HEADER = ["user", "label", "p", "base", "w", "device", "hour"]
@@ -346,3 +349,141 @@ def test_top_slices_show_the_largest_and_small_slices_are_left_out(tmp_path):
     assert [one["slice"] for one in large] == [{}, {"device": "a"}, {"device": "b"}]
     message = refusal(path, *COLUMNS, "--top-slices", "device")
     assert "must be a column and a count" in message
+
+
+def parquet_of(path, **columns):
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def plain_columns(count):
+    return {"label": [1, 0] * (count // 2), "p": [0.5, 0.25] * (count // 2)}
+
+
+def test_a_user_id_or_slice_value_that_is_no_number_is_missing(tmp_path):
+    nan = float("nan")
+    path = parquet_of(
+        tmp_path / "p.parquet", user=[1.0, 1.0, nan, nan], **plain_columns(4)
+    )
+    slices = run_json(path, "--slice", "user")["slices"]
+    overall = slices[0]
+    assert (overall["users"], overall["rows_without_user"]) == (1, 2)
+    assert [one["slice"]["user"] for one in slices[1:]] == [1.0, "(missing)"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "shown"),
+    [
+        ([0, 1], pa.date32(), ["1970-01-01", "1970-01-02"]),
+        ([True, False], pa.bool_(), ["false", "true"]),
+        (["1.50", "2.25"], pa.decimal128(5, 2), ["1.50", "2.25"]),
+    ],
+)
+def test_dates_decimals_and_booleans_slice_as_text(tmp_path, values, kind, shown):
+    from decimal import Decimal
+
+    if pa.types.is_decimal(kind):
+        values = [Decimal(one) for one in values]
+    device = pa.array(values, kind)
+    path = parquet_of(
+        tmp_path / "p.parquet", user=["a", "a"], device=device, **plain_columns(2)
+    )
+    slices = run_json(path, "--slice", "device")["slices"][1:]
+    assert [one["slice"]["device"] for one in slices] == shown
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--slice", [{"a": 1}, {"a": 2}], "'x' has the type struct.* need text"),
+        ("--weight", [[[1]], [[2]]], "'x' has the type list.*; must be numbers"),
+    ],
+)
+def test_columns_of_other_types_are_refused(tmp_path, option, value, message):
+    path = parquet_of(
+        tmp_path / "p.parquet", user=["a", "a"], x=value, **plain_columns(2)
+    )
+    assert re.search(message, refusal(path, *COLUMNS, option, "x"))
+
+
+def test_a_value_that_reads_as_missing_stays_apart_from_no_value(tmp_path):
+    rows = [
+        ("u", at % 2, 0.5, 0.5, 1, one, 1) for at, one in enumerate(["(missing)", ""])
+    ]
+    path = text_file(tmp_path / "p.csv", rows)
+    slices = run_json(path, "--slice", "device")["slices"][1:]
+    assert {one["slice"]["device"]: one["rows"] for one in slices} == {
+        '"(missing)"': 1,
+        "(missing)": 1,
+    }
+
+
+def test_the_row_of_a_bad_reference_is_counted_with_rows_of_weight_zero(tmp_path):
+    rows = [("u", 1, 0.5, 0.5, 0, "a", 1), ("u", 0, 0.5, "nan", 1, "a", 1)]
+    path = text_file(tmp_path / "p.csv", rows)
+    gates = tmp_path / "gates.yaml"
+    gates.write_text("{reference: {gauc: {non_inferior: 0.1}}}")
+    arguments = ["--weight", "w", "--reference", "base", "--gates", str(gates)]
+    message = refusal(path, *COLUMNS, *arguments)
+    assert message.startswith("data row 2: reference prediction must be a finite")
+
+
+def test_all_weights_zero_leave_one_slice_without_values(tmp_path):
+    rows = [("u", at % 2, 0.5, 0.5, 0, "a", 1) for at in range(2)]
+    path = text_file(tmp_path / "p.csv", rows)
+    (only,) = run_json(path, "--weight", "w", "--slice", "device")["slices"]
+    assert only["metrics"]["pcop"]["reason"] == "no rows of positive weight"
+
+
+@pytest.mark.parametrize(
+    ("gates", "arguments", "message"),
+    [
+        (
+            "slices: [{slice: [device], metrics: {pcop: {min: 0.5}}}]",
+            ["--top-slices", "device:1"],
+            r"slices\[0\].slice: \['device'\] is not measured; add --slice device",
+        ),
+        ("reference: {gauc: {non_inferior: 0.1}}", [], "there are no --reference"),
+        (
+            "overall: {gauc: {min: 0.1}}",
+            ["--reference", "base"],
+            "there are no reference gates",
+        ),
+    ],
+)
+def test_gates_that_could_not_be_judged_are_refused(
+    tmp_path, gates, arguments, message
+):
+    path = text_file(tmp_path / "p.csv")
+    file = tmp_path / "gates.yaml"
+    file.write_text(gates)
+    found = refusal(path, *COLUMNS, "--gates", str(file), *arguments)
+    assert re.search(message, found)
+
+
+def test_slices_too_small_to_show_are_judged_all_the_same(tmp_path):
+    rows = [(f"u{at}", at % 2, 0.9, 0.5, 1, "a" if at else "b", 1) for at in range(9)]
+    path = text_file(tmp_path / "p.csv", rows)
+    file = tmp_path / "gates.yaml"
+    file.write_text(
+        "slices: [{slice: [device], metrics: {ece: {max: 0.5}}, min_clicks: 0}]"
+    )
+    arguments = [*COLUMNS, "--slice", "device", "--min-slice-rows", "5", "--json"]
+    outcome = CliRunner().invoke(
+        evaluate, ["--predictions", str(path), *arguments, "--gates", str(file)]
+    )
+    content = json.loads(outcome.stdout)
+    assert [one["slice"] for one in content["slices"]] == [{}, {"device": "a"}]
+    judged = [one["slice"] for one in content["verdict"]["checks"]]
+    assert judged == [{"device": "a"}, {"device": "b"}]
+
+
+def test_a_feature_that_a_tfrecord_file_lacks_is_refused_with_the_nearest(tmp_path):
+    path = tmp_path / "p.tfrecord"
+    columns = {"user": ["a", "b"], **plain_columns(2)}
+    path.write_bytes(frame_all(encode(pa.RecordBatch.from_pydict(columns))))
+    assert "Did you mean 'user'?" in refusal(path, *COLUMNS[:-1], "usr")
+
+
+def test_remote_files_are_refused(tmp_path):
+    assert "must be a local file" in refusal("gs://bucket/p.csv")

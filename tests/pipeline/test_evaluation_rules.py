@@ -95,3 +95,10 @@ def test_a_missing_reference_stops_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"serving/7: no SavedModel here; name a"):
         run(config, str(tmp_path), tmp_path / "runs", Silent())
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_gate_on_gauc_needs_users(tmp_path: Path) -> None:
+    path = write(tmp_path, "gates: {overall: {gauc: {min: 0.5}}}")
+    path.write_text(path.read_text().replace(", user_id: user", ""))
+    with pytest.raises(ConfigError, match=r"gates.overall.gauc: needs data.keys.user"):
+        load(config=path)

@@ -43,6 +43,7 @@ def test_absent_and_empty_ids_are_no_user():
             "predictions as large as 1e.200, .* scale",
         ),
         ([0, 1, 1], [0.1, 0.2, 0.3], [1e160, 1, 1], "weights that sum to 1e.160"),
+        ([0, 1, 1], [0.1, 0.2, 0.3], [1e-163, 0, 0], "sum to 1e-163: .*scale them up"),
     ],
 )
 def test_bad_values_are_refused_with_row_and_value(labels, scores, weights, message):

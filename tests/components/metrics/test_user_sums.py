@@ -232,3 +232,16 @@ def test_terms_of_clicks_and_others_are_weighed_and_added_by_user():
 def test_the_default_user_weight_follows_the_weight_column():
     assert default_user_weight(weighted=True) == "weight"
     assert default_user_weight(weighted=False) == "impressions"
+
+
+def test_clicks_and_non_clicks_may_weigh_very_differently():
+    # User 0: the click ties with no other and lies between both: 1 of 2 pairs.
+    columns, _ = check_columns(
+        np.array([0, 0, 0, 1, 1]),
+        [0, 1, 0, 0, 1],
+        [0.3, 0.5, 0.6, 0.2, 0.4],
+        [1e-16, 1.0, 1e-16, 1.0, 1.0],
+    )
+    users = user_sums(rank(columns, columns.scores), "weight")
+    np.testing.assert_allclose(users.auc, [0.5, 1.0])
+    np.testing.assert_allclose(users.weight, [1.0 + 2e-16, 2.0])

@@ -82,3 +82,17 @@ def test_the_sections_are_there_in_order(content):
         "cost",
         "lineage",
     ]
+
+
+def test_of_many_slices_the_largest_are_shown_and_the_page_stays_small(content):
+    first, second, *_ = content.summary["slices"]
+    many = [
+        second | {"slice": {"item": f"i{number}"}, "rows": number}
+        for number in range(1, 3_001)
+    ]
+    summary = content.summary | {"slices": [first, *many]}
+    page = render_page(dataclasses.replace(content, summary=summary))
+    assert len(page.encode()) < 8_000_000
+    assert "The 1,000 slices with most rows of 3,001" in page
+    assert "item=i3000" in page
+    assert "item=i100<" not in page
