@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -236,12 +235,9 @@ def _show(
             content["verdict"] = judged
         click.echo(json.dumps(content, allow_nan=False))
         return
-    from rich.console import Console
+    from pipeline.cli.tables import metric_notes, slice_table, table_console
 
-    from pipeline.cli.tables import metric_notes, slice_table
-
-    # Where nothing says how wide the output is, a table must not be cut to 80.
-    console = Console(width=None if sys.stdout.isatty() else 140)
+    console = table_console()
     console.print(slice_table(slices))
     for note in metric_notes(slices[0]):
         console.print(note, highlight=False, soft_wrap=True)

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from rich.table import Table
 from components.gates_config import HIGHER_IS_BETTER
 from pipeline.cli.options import config_options
 from pipeline.cli.progress import RunProgress
+from pipeline.cli.tables import table_console
 
 if TYPE_CHECKING:
     from pipeline.noise import Noise
@@ -68,9 +68,7 @@ def noise(
             json.dumps({"pipeline": settings.name, "runs": runs, "metrics": metrics})
         )
         return
-    # Where nothing says how wide the output is, a table must not be cut to 80.
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    _show(found, retrains, console)
+    _show(found, retrains, table_console())
 
 
 def _show(found: "dict[str, Noise]", retrains: int, console: Console) -> None:

@@ -15,6 +15,7 @@ from pipeline.cli.tables import (
     data_line,
     metric_notes,
     slice_table,
+    table_console,
     verdict_lines,
 )
 
@@ -61,7 +62,7 @@ def run(
     if as_json:
         click.echo(json.dumps(result, allow_nan=False))
     else:
-        show(result, Console())
+        show(result, table_console())
     if not result["verdict"]["blessed"]:
         raise RunError("the model is not blessed, so it was not pushed; reasons above")
 

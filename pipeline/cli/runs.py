@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from pipeline.cli.tables import runs_table
+from pipeline.cli.tables import runs_table, table_console
 from pipeline.run_files import find_summary, read_summaries
 
 root_option = click.option(
@@ -38,7 +37,7 @@ def list_runs(root: Path, pipeline: str | None, as_json: bool) -> None:
     if not summaries:
         click.echo(f"no runs under {root}; `ctr run --preset demo` makes one")
         return
-    Console().print(runs_table(summaries))
+    table_console().print(runs_table(summaries))
 
 
 @runs.command()
@@ -71,7 +70,7 @@ def show(root: Path, run_id: str, as_json: bool) -> None:
         return
     from pipeline.cli.run import show as show_summary
 
-    console = Console()
+    console = table_console()
     show_summary(summary, console)
     for node in nodes:
         for key, uris in node.outputs.items():

@@ -1,11 +1,21 @@
 """Tables that commands print, made from the JSON that ``--json`` gives."""
 
+import sys
 from typing import Any
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 METRICS = ("auc", "gauc", "pcop", "log_loss")
+
+
+def table_console() -> Console:
+    """A console for tables on stdout.
+
+    Where nothing says how wide the output is, a table must not be cut to 80.
+    """
+    return Console(width=None if sys.stdout.isatty() else 140)
 
 
 def slice_table(slices: list[dict[str, Any]]) -> Table:
