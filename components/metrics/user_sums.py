@@ -163,7 +163,9 @@ class _Block:
         pairs = self.counts if user_weight == "impressions" else ties
         scores = self._scores[self._bins]
         clipped = np.clip(scores, PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR)
-        pooled = (0, 0) if terms is None else tuple(one[self._bins] for one in terms)
+        pooled: tuple[Any, Any] = (0, 0)
+        if terms is not None:
+            pooled = terms[0][self._bins], terms[1][self._bins]
         # What a click and a non-click of weight 1 add, by sum.
         by_name: dict[str, tuple[Any, Any]] = {
             "weight": (1, 1),
