@@ -12,6 +12,7 @@ from data.settings import Settings, parse, read_yaml
 from data.simulator.config import SimulatorConfig
 from models.config import ModelConfig
 from pipeline.evaluation_rules import check_evaluation
+from pipeline.kubeflow.config import KubeflowConfig
 from pipeline.preset_files import PRESETS, preset_names
 from pipeline.training_rules import check_training
 
@@ -38,6 +39,9 @@ class PipelineConfig(Settings):
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
     evaluate: EvaluateConfig = EvaluateConfig()
+    kubeflow: KubeflowConfig | None = pydantic.Field(
+        None, description="The cluster, for `ctr compile`."
+    )
 
     @pydantic.model_validator(mode="after")
     def _training_fits(self) -> "PipelineConfig":

@@ -34,6 +34,10 @@ COMMANDS = {
         "pipeline.cli.report:report",
         "One HTML page to review a run, and a model card.",
     ),
+    "compile": (
+        "pipeline.cli.compile:compile_",
+        "Compile the pipeline for a cluster; check a compiled one.",
+    ),
     "doctor": ("pipeline.cli.doctor:doctor", "Say what this machine can run."),
     "schema": ("pipeline.cli.schema:schema", "JSON Schema of the configuration file."),
 }
