@@ -75,13 +75,10 @@ def eval_config(
         )
         for name in ([CANDIDATE, BASELINE] if baseline else [""])
     ]
-    crosses = [*slices, *(names for names, _ in top_slices), ()]
-    specs = sorted({tuple(sorted(set(features))) for features in crosses})
+    crosses = [*slices, *(names for names, _ in top_slices)]
     config = config_pb2.EvalConfig(
         model_specs=models,
-        slicing_specs=[
-            config_pb2.SlicingSpec(feature_keys=features) for features in specs
-        ],
+        slicing_specs=slicing_specs(crosses),
         metrics_specs=[
             config_pb2.MetricsSpec(
                 metrics=[
@@ -96,6 +93,19 @@ def eval_config(
     )
     config.options.include_default_metrics.value = False
     return config
+
+
+def slicing_specs(slices: Sequence[Sequence[str]]) -> list[config_pb2.SlicingSpec]:
+    """Writes slices as TFMA wants them.
+
+    Args:
+        slices: features of each slice, crossed, in any order.
+
+    Returns:
+        All rows, and each slice once.
+    """
+    crosses = sorted({tuple(sorted(set(features))) for features in slices} | {()})
+    return [config_pb2.SlicingSpec(feature_keys=features) for features in crosses]
 
 
 def read_results(evaluation_uri: str | Path) -> list[SliceResult]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import tensorflow_model_analysis as tfma
 from tensorflow_model_analysis.proto import config_pb2
 
-from components.evaluation import SIGNATURE
+from components.evaluation import SIGNATURE, slicing_specs
 from data.errors import ConfigError, suggest
 
 
@@ -32,7 +32,6 @@ def row_eval_config(
     """
     for name in metrics:
         _check_metric(name)
-    specs = sorted({tuple(sorted(set(features))) for features in slices} | {()})
     config = config_pb2.EvalConfig(
         model_specs=[
             config_pb2.ModelSpec(
@@ -41,9 +40,7 @@ def row_eval_config(
                 example_weight_key=weight_key or "",
             )
         ],
-        slicing_specs=[
-            config_pb2.SlicingSpec(feature_keys=features) for features in specs
-        ],
+        slicing_specs=slicing_specs(slices),
         metrics_specs=[
             config_pb2.MetricsSpec(
                 metrics=[config_pb2.MetricConfig(class_name=name) for name in metrics]

@@ -3,23 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from components.metrics.names import METRICS
 from components.report.tables import Cell, Table, count, words
 from components.report.text import ABSENT, interval, metric_title, number, slice_name
 
 # Below this many clicks the order of slices is mostly noise.
 ENOUGH_CLICKS = 100
 MOST_EXTREMES = 5
-
-COLUMNS = (
-    "gauc",
-    "pcop",
-    "auc",
-    "log_loss",
-    "normalized_entropy",
-    "ece",
-    "pr_auc",
-    "abs_log_pcop",
-)
 
 
 def estimate_cell(estimate: dict[str, Any] | None, form: str = ".4f") -> Cell:
@@ -43,13 +33,13 @@ def metric_table(slices: Sequence[dict[str, Any]]) -> Table:
     """
     rows = []
     for entry in slices:
-        estimates = [estimate_cell(entry["metrics"].get(name)) for name in COLUMNS]
+        estimates = [estimate_cell(entry["metrics"].get(name)) for name in METRICS]
         counts = [count(entry[name]) for name in ("rows", "clicks", "users_scored")]
         rows.append([words(slice_name(entry["slice"])), *counts, *estimates])
     heads = ["slice", "rows", "clicks", "users scored"]
     return Table(
         "Metrics by slice",
-        [*heads, *(metric_title(name) for name in COLUMNS)],
+        [*heads, *(metric_title(name) for name in METRICS)],
         rows,
         "The small line is the 95 % interval by user, or why there is no value. Click a "
         "head to sort.",
@@ -67,7 +57,7 @@ def change_table(slices: Sequence[dict[str, Any]]) -> Table:
     Returns:
         One row a slice, with filters.
     """
-    names = [name for name in (*COLUMNS, "log_pcop") if name in slices[0]["delta"]]
+    names = [name for name in (*METRICS, "log_pcop") if name in slices[0]["delta"]]
     rows = []
     for entry in slices:
         changes = [estimate_cell(entry["delta"].get(name), "+.4f") for name in names]

@@ -189,12 +189,14 @@ class _Table:
         self._columns, kept = check_columns(
             *columns, numbers.get("baseline"), place="data row"
         )
-        self._beside_reference, _ = check_columns(
-            *columns,
-            numbers.get("reference"),
-            place="data row",
-            other="reference prediction",
-        )
+        self._beside_reference = self._columns
+        if roles.reference is not None:
+            self._beside_reference, _ = check_columns(
+                *columns,
+                numbers["reference"],
+                place="data row",
+                other="reference prediction",
+            )
         self._features = {
             name: feature if kept is None else feature.take(kept, len(table.users))
             for name, feature in table.features.items()
