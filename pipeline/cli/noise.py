@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from components.gates_config import HIGHER_IS_BETTER
-from pipeline.cli.options import config_options
+from pipeline.cli.options import config_options, root_option
 from pipeline.cli.progress import RunProgress
 from pipeline.cli.tables import table_console
 
@@ -29,13 +29,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many times to train; each is a whole run.",
 )
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder that holds all runs; these go to noise/ in it.",
-)
+@root_option("Folder that holds all runs; these go to noise/ in it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def noise(
     config: Path | None,

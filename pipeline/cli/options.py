@@ -20,3 +20,23 @@ def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path, dir_okay=False),
         help="YAML file of the pipeline.",
     )(command)
+
+
+def root_option(
+    text: str = "Folder that holds all runs.",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes the option ``--root``.
+
+    Args:
+        text: its help.
+
+    Returns:
+        The decorator of a command.
+    """
+    return click.option(
+        "--root",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=Path("runs"),
+        show_default=True,
+        help=text,
+    )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.options import root_option
 from pipeline.run_files import find_summary
 
 
@@ -16,13 +17,7 @@ from pipeline.run_files import find_summary
     show_default=True,
     help="Id of the run, or its start.",
 )
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder that holds all runs.",
-)
+@root_option()
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),

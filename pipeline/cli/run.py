@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from data.errors import RunError
-from pipeline.cli.options import config_options
+from pipeline.cli.options import config_options, root_option
 from pipeline.cli.progress import RunProgress
 from pipeline.cli.tables import (
     component_table,
@@ -23,13 +23,7 @@ from pipeline.cli.tables import (
 @click.command()
 @config_options
 @click.option("--input", "input_base", help="Folder or file of the log.")
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder that holds all runs.",
-)
+@root_option()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option("-v", "--verbose", is_flag=True, help="Let the libraries log.")
 def run(

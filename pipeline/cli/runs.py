@@ -5,16 +5,9 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.options import root_option
 from pipeline.cli.tables import runs_table, table_console
 from pipeline.run_files import find_summary, read_summaries
-
-root_option = click.option(
-    "--root",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder that holds all runs.",
-)
 
 
 @click.group()
@@ -24,7 +17,7 @@ def runs() -> None:
 
 @runs.command("list")
 @click.option("--pipeline", help="Only this pipeline.")
-@root_option
+@root_option()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def list_runs(root: Path, pipeline: str | None, as_json: bool) -> None:
     """List runs, the newest last."""
@@ -42,7 +35,7 @@ def list_runs(root: Path, pipeline: str | None, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run_id")
-@root_option
+@root_option()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def show(root: Path, run_id: str, as_json: bool) -> None:
     """Show one run: its numbers, and its artifacts from ML Metadata.
