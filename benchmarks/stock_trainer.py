@@ -11,9 +11,9 @@ import tensorflow_transform as tft
 from tfx_bsl.public import tfxio
 
 from components.config import TrainConfig
+from components.model_inputs import inputs_of
 from components.preprocessing import LABEL
 from components.signatures import export
-from components.trainer import inputs_of
 from data.dataset import Dataset
 from models.config import ModelConfig
 from models.registry import build

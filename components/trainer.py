@@ -10,14 +10,17 @@ import tensorflow_transform as tft
 
 from components.calibration import calibrate_bias
 from components.config import TrainConfig
-from components.input_fn import dataset as read_dataset
 from components.metrics.names import UserWeight
+from components.model_inputs import inputs_of
+from components.packed_input_fn import damage_named
+from components.packed_input_fn import dataset as read_dataset
 from components.preprocessing import LABEL, USER, WEIGHT
 from components.signatures import export
 from components.strategy import make_strategy
 from components.training_loop import train
 from data.dataset import Dataset
-from data.inputs import ModelInput, model_inputs, vocabularies
+from data.inputs import ModelInput
+from data.packed_shards import packed_files
 from models.config import ModelConfig
 from models.registry import build
 
@@ -38,6 +41,7 @@ def run_fn(fn_args: Any) -> None:
             ``user_weight``.
 
     Raises:
+        DataError: a packed shard is absent, cut or damaged.
         RunError: there are no rows to train on, or the loss is not finite.
     """
     dataset = Dataset.model_validate_json(fn_args.custom_config["dataset"])
@@ -45,10 +49,12 @@ def run_fn(fn_args: Any) -> None:
     config = TrainConfig.model_validate_json(fn_args.custom_config["train"])
     transform = tft.TFTransformOutput(fn_args.transform_output)
     inputs = inputs_of(dataset, transform)
+    train_files = _files(fn_args.train_files)
+    held_out = _files(fn_args.eval_files) if dataset.split.has_validation else []
 
     def epoch_rows(epoch: int) -> tf.data.Dataset:
         return read_dataset(
-            _files(fn_args.train_files),
+            train_files,
             inputs,
             LABEL,
             WEIGHT if dataset.keys.weight else None,
@@ -60,42 +66,33 @@ def run_fn(fn_args: Any) -> None:
 
     keras.utils.set_random_seed(config.seed)
     strategy = make_strategy(config.strategy)
-    with strategy.scope():
-        model = build(model_config, inputs, base_rate=base_rate(epoch_rows(0)))
-    result = train(
-        model,
-        epoch_rows,
-        config=config,
-        strategy=strategy,
-        validation_data=_validation_rows(fn_args, dataset, inputs),
-        user_weight=_user_weight(fn_args, dataset),
-        log_dir=fn_args.model_run_dir,
-    )
-    if config.calibrate:
-        calibrate_bias(model, epoch_rows(0))
+    with damage_named([*train_files, *held_out]):
+        with strategy.scope():
+            model = build(model_config, inputs, base_rate=base_rate(epoch_rows(0)))
+        result = train(
+            model,
+            epoch_rows,
+            config=config,
+            strategy=strategy,
+            validation_data=_validation_rows(held_out, dataset, inputs),
+            user_weight=_user_weight(fn_args, dataset),
+            log_dir=fn_args.model_run_dir,
+        )
+        if config.calibrate:
+            calibrate_bias(model, epoch_rows(0))
     export(model, transform, dataset, fn_args.serving_model_dir)
     with open(os.path.join(fn_args.model_run_dir, TRAINING_FILE), "w") as file:
         json.dump(result.to_json(), file)
 
 
-def inputs_of(
-    dataset: Dataset, transform: tft.TFTransformOutput
-) -> tuple[ModelInput, ...]:
-    """The model's inputs, with the sizes of the vocabularies that Transform made."""
-    sizes = {
-        name: transform.vocabulary_size_by_name(name) for name in vocabularies(dataset)
-    }
-    return model_inputs(dataset, sizes)
-
-
 def _validation_rows(
-    fn_args: Any, dataset: Dataset, inputs: tuple[ModelInput, ...]
+    files: list[str], dataset: Dataset, inputs: tuple[ModelInput, ...]
 ) -> tf.data.Dataset | None:
     """Batches of the validation rows, None where none are declared."""
-    if not dataset.split.has_validation:
+    if not files:
         return None
     return read_dataset(
-        _files(fn_args.eval_files),
+        files,
         inputs,
         LABEL,
         WEIGHT if dataset.keys.weight else None,
@@ -111,8 +108,10 @@ def _user_weight(fn_args: Any, dataset: Dataset) -> UserWeight:
 
 
 def _files(patterns: list[str]) -> list[str]:
-    """The files that TFX's patterns name, in a fixed order."""
-    return sorted(path for pattern in patterns for path in tf.io.gfile.glob(pattern))
+    """The packed shards below TFX's patterns, ``<artifact>/Split-<name>/*``."""
+    return [
+        file for pattern in patterns for file in packed_files(os.path.dirname(pattern))
+    ]
 
 
 def base_rate(rows: tf.data.Dataset) -> float:

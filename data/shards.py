@@ -1,4 +1,4 @@
-"""Shards of tf.Example rows: GZIP TFRecord files that are written once and verified.
+"""Shards of tf.Examples: TFRecord files that are written once and verified.
 
 Neither tf.data nor Beam reports a GZIP file that was cut at a flush point: both read
 the rows before the cut as if they were all. So shards are checked before use.
@@ -15,6 +15,7 @@ import google_crc32c
 from data import paths
 from data.errors import DataError
 from data.manifest import MANIFEST_FILE, Shard, read_manifest
+from data.packed import record_rows
 from data.records import (
     CHUNK_BYTES,
     GZIP_MAGIC,
@@ -31,24 +32,27 @@ COMPRESSION_LEVEL = 1
 
 
 class ShardWriter:
-    """Writes one GZIP TFRecord file; it gets its name when it is complete.
+    """Writes one TFRecord file; it gets its name when it is complete.
 
     Equal records give equal bytes: the gzip header holds no time and no name.
     """
 
-    def __init__(self, folder: str, file: str) -> None:
+    def __init__(self, folder: str, file: str, *, compress: bool = True) -> None:
         """Opens a temporary file beside the split folders.
 
         Args:
             folder: the folder of the manifest.
             file: path of the shard below it, such as ``Split-train/data-00000.gz``.
+            compress: GZIP, else no compression.
         """
         self._target = f"{folder.rstrip('/')}/{file}"
         self._file = file
         scratch = f"{folder.rstrip('/')}/_writing"
         self._scratch = f"{scratch}/{file.replace('/', '_')}"
         self._stream = paths.open_write(self._scratch)
-        self._encoder = zlib.compressobj(COMPRESSION_LEVEL, wbits=31)
+        self._encoder = (
+            zlib.compressobj(COMPRESSION_LEVEL, wbits=31) if compress else None
+        )
         self._rows = self._clicks = self._bytes = self._payload_bytes = self._crc = 0
 
     def write(self, framed: bytes, rows: int, clicks: int) -> None:
@@ -56,14 +60,14 @@ class ShardWriter:
 
         Args:
             framed: consecutive records, as ``data.records.frame_all`` makes them.
-            rows: how many.
-            clicks: how many of them have label 1.
+            rows: how many rows they hold.
+            clicks: how many of these have label 1.
         """
         self._crc = google_crc32c.extend(self._crc, framed)
         self._payload_bytes += len(framed)
         self._rows += rows
         self._clicks += clicks
-        self._put(self._encoder.compress(framed))
+        self._put(self._encoder.compress(framed) if self._encoder else framed)
 
     def close(self) -> Shard:
         """Ends the file and gives it its name.
@@ -71,7 +75,8 @@ class ShardWriter:
         Returns:
             What the manifest says about it.
         """
-        self._put(self._encoder.flush())
+        if self._encoder:
+            self._put(self._encoder.flush())
         self._stream.close()
         paths.make_dirs(posixpath.dirname(self._target))
         paths.rename(self._scratch, self._target)
@@ -95,9 +100,9 @@ class ShardWriter:
     ) -> None:
         self._stream.close()
 
-    def _put(self, compressed: bytes) -> None:
-        self._bytes += len(compressed)
-        self._stream.write(compressed)
+    def _put(self, stored: bytes) -> None:
+        self._bytes += len(stored)
+        self._stream.write(stored)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +110,7 @@ class ShardContent:
     """What a shard really holds.
 
     Attributes:
-        rows: number of records.
+        rows: number of rows; of a packed record those that its header states.
         payload_bytes: size of the uncompressed records.
         crc32c: CRC32C of the uncompressed records.
     """
@@ -137,10 +142,14 @@ def verify_shard(path: str) -> ShardContent:
             yield chunk
 
     try:
-        for _, _, record in read_records(counted(payload_chunks(path)), path):
+        records = read_records(counted(payload_chunks(path)), path)
+        for number, offset, record in records:
             if isinstance(record, RecordError):
                 raise record
-            rows += 1
+            try:
+                rows += record_rows(record)
+            except DataError as error:
+                raise RecordError(path, number, offset, str(error)) from None
     except RecordError:
         raise
     except DataError as error:

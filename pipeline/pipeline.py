@@ -1,5 +1,6 @@
 """The DAG, from click log to pushed model. Reads as its own table of contents."""
 
+import json
 from dataclasses import dataclass
 
 from tfx.components import Evaluator, StatisticsGen, Trainer, Transform
@@ -18,6 +19,7 @@ from components.evaluation import eval_config
 from components.example_gen.component import ClickLogExampleGen
 from components.example_validator import StoppingExampleValidator
 from components.model_gate import ModelGate
+from components.packing.component import PackExamples
 from components.pusher import AtomicPusher
 from components.schema_gen import DeclaredSchemaGen
 from pipeline.config import PipelineConfig
@@ -72,16 +74,22 @@ def create_pipeline(
         schema=schema,
         preprocessing_fn=PREPROCESSING_FN,
         custom_config={"dataset": dataset},
-        # Evaluation reads raw rows through the exported signature, so only the
-        # Trainer's rows are needed in transformed form.
-        splits_config=transform_pb2.SplitsConfig(
-            analyze=["train"], transform=["train", *_validation(config)]
-        ),
+        splits_config=transform_pb2.SplitsConfig(analyze=["train"]),
+        # Only the graph: PackExamples applies it and writes the rows once.
+        materialize=False,
         disable_statistics=True,
     )
     # Anomalies stop the run before anything is learned from the rows.
     transform.add_upstream_node(example_validator)
-    trainer = _trainer(config, transform, dataset)
+    pack = PackExamples(
+        examples=examples,
+        transform_graph=transform.outputs["transform_graph"],
+        dataset=dataset,
+        # Evaluation reads raw rows through the exported signature, so only the
+        # Trainer's rows are needed in transformed form.
+        splits=json.dumps(["train", *_validation(config)]),
+    )
+    trainer = _trainer(config, pack, transform, dataset)
     model = trainer.outputs["model"]
     baseline = Resolver(
         strategy_class=LatestBlessedModelStrategy,
@@ -119,6 +127,7 @@ def create_pipeline(
         schema_gen,
         example_validator,
         transform,
+        pack,
         trainer,
         baseline,
         evaluator,
@@ -146,11 +155,13 @@ def _schema_gen(config: PipelineConfig, statistics: Channel, dataset: str) -> Ba
     return DeclaredSchemaGen(statistics=statistics, dataset=dataset)
 
 
-def _trainer(config: PipelineConfig, transform: BaseNode, dataset: str) -> BaseNode:
-    """The Trainer on transformed rows."""
+def _trainer(
+    config: PipelineConfig, pack: BaseNode, transform: BaseNode, dataset: str
+) -> BaseNode:
+    """The Trainer on packed rows."""
     return Trainer(
         run_fn=RUN_FN,
-        examples=transform.outputs["transformed_examples"],
+        examples=pack.outputs["packed"],
         transform_graph=transform.outputs["transform_graph"],
         custom_config={
             "dataset": dataset,

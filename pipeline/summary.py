@@ -125,11 +125,12 @@ def _fill_rows(summary: dict[str, Any]) -> None:
     """Rows that each component went through."""
     data, training, slices = (summary[k] for k in ("data", "training", "slices"))
     total = sum(s["rows"] for s in data["splits"].values()) if data else None
-    transformed = total - data["splits"]["eval"]["rows"] if data else None
+    packed = total - data["splits"]["eval"]["rows"] if data else None
     rows = {
         "ClickLogExampleGen": total,
         "StatisticsGen": total,
-        "Transform": transformed,
+        "Transform": data["splits"]["train"]["rows"] if data else None,
+        "PackExamples": packed,
         "Trainer": training["examples"] if training else None,
     }
     evaluated = slices[0]["rows"] if slices else None

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from components.input_fn import compression_of, dataset
+from components.input_fn import dataset
+from components.record_source import compression_of
 from data.errors import DataError
 from data.inputs import ModelInput
 
@@ -78,6 +79,21 @@ def test_a_batch_holds_typed_inputs_label_and_weight(files):
         "image": tf.float32,
     }
     assert label.dtype == weight.dtype == tf.float32
+
+
+def test_lists_of_any_length_are_padded_and_cut(tmp_path):
+    lists = [[], [7], [1, 2, 3], [4, 0, 5, 6]]
+    with tf.io.TFRecordWriter(str(tmp_path / "rows")) as writer:
+        for row, values in enumerate(lists):
+            one = example(row)
+            one.features.feature["list"].int64_list.value[:] = values
+            writer.write(one.SerializeToString())
+
+    features, _, _ = next(iter(read([str(tmp_path / "rows")])))
+
+    np.testing.assert_array_equal(
+        features["list"], [[0, 0, 0], [7, 0, 0], [1, 2, 3], [4, 0, 5]]
+    )
 
 
 def test_the_user_stands_behind_the_weight_where_it_is_named(files):

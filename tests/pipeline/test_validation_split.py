@@ -33,7 +33,7 @@ def nodes(split: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("split", "written", "transformed", "validated"),
+    ("split", "written", "packed", "validated"),
     [
         ({}, ["train", "eval"], ["train"], ["train"]),
         (
@@ -47,7 +47,7 @@ def nodes(split: dict[str, Any]) -> dict[str, Any]:
 def test_validation_rows_reach_the_trainer_and_nothing_else(
     split: dict[str, Any],
     written: list[str],
-    transformed: list[str],
+    packed: list[str],
     validated: list[str],
 ) -> None:
     import json
@@ -57,7 +57,8 @@ def test_validation_rows_reach_the_trainer_and_nothing_else(
     output = json.loads(found["ClickLogExampleGen"]["output_config"])
     assert [s["name"] for s in output["split_config"]["splits"]] == written
     splits = json.loads(found["Transform"]["splits_config"])
-    assert (splits["analyze"], splits["transform"]) == (["train"], transformed)
+    assert splits["analyze"] == ["train"]
+    assert json.loads(found["PackExamples"]["splits"]) == packed
     assert json.loads(found["Trainer"]["train_args"])["splits"] == ["train"]
     assert json.loads(found["Trainer"]["eval_args"])["splits"] == validated
     # TFX evaluates the split named eval where none is named.

@@ -1,0 +1,1 @@
+"""Packing: the saved transform applied to the shards, written as packed blocks."""

@@ -1,0 +1,64 @@
+"""The component between Transform and Trainer: rows to packed shards."""
+
+import json
+
+import apache_beam as beam
+import tensorflow_transform as tft
+from tfx.components.util import examples_utils
+from tfx.dsl.component.experimental.annotations import (
+    BeamComponentParameter,
+    InputArtifact,
+    OutputArtifact,
+    Parameter,
+)
+from tfx.dsl.component.experimental.decorators import component
+from tfx.proto import example_gen_pb2
+from tfx.types import artifact_utils
+from tfx.types.standard_artifacts import Examples, TransformGraph
+
+from components.example_gen.run import local_pipeline
+from components.model_inputs import inputs_of
+from components.packing.layout import layout_of
+from components.packing.pack import pack
+from data.dataset import Dataset
+from data.packed import VERSION
+
+# Custom property of the artifact: version of the packed format.
+PACKED_VERSION = "packed_version"
+
+
+@component(use_beam=True)
+def PackExamples(
+    examples: InputArtifact[Examples],
+    transform_graph: InputArtifact[TransformGraph],
+    packed: OutputArtifact[Examples],
+    dataset: Parameter[str],
+    splits: Parameter[str],
+    beam_pipeline: BeamComponentParameter[beam.Pipeline] = None,
+) -> None:
+    """Applies the saved transform to splits and writes them once, packed.
+
+    Args:
+        examples: verified shards of rows with their manifest.
+        transform_graph: the saved transform.
+        packed: receives the packed shards and their manifest.
+        dataset: JSON of ``data.dataset.Dataset``.
+        splits: JSON list of the splits to pack.
+        beam_pipeline: the pipeline that TFX makes; a local one if None.
+    """
+    declared = Dataset.model_validate_json(dataset)
+    transform = tft.TFTransformOutput(transform_graph.uri)
+    names = json.loads(splits)
+    pack(
+        beam_pipeline or local_pipeline(),
+        examples.uri,
+        transform_graph.uri,
+        packed.uri,
+        layout_of(declared, inputs_of(declared, transform)),
+        splits=names,
+    )
+    packed.split_names = artifact_utils.encode_split_names(names)
+    # TFX must not take a block for a row: records of this format are opaque to it.
+    examples_utils.set_payload_format(packed, example_gen_pb2.FORMAT_PROTO)
+    examples_utils.set_file_format(packed, "tfrecords_gzip")
+    packed.set_int_custom_property(PACKED_VERSION, VERSION)
