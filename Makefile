@@ -2,7 +2,7 @@
 # STACK=older|newer, PYTHON=PATH and CTR_ACCELERATOR=cpu|gpu steer the set-up.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all check format lock clean
+.PHONY: help setup run test test-all bench check format lock clean
 bin := .venv/bin
 packages := data models components pipeline
 export STACK PYTHON CTR_ACCELERATOR
@@ -21,6 +21,9 @@ test: setup  ## Runs the fast tests and one small end-to-end run; ARGS adds opti
 
 test-all: setup  ## Runs every test; those for a GPU are skipped without one.
 	$(bin)/python -m pytest -m "" $(ARGS)
+
+bench: setup  ## Runs the benchmarks, small; ARGS='--size full' measures (hours).
+	$(bin)/python -m benchmarks.all $(ARGS)
 
 check: setup  ## Judges lint, format, types and layers.
 	$(bin)/ruff check .

@@ -32,6 +32,7 @@ setup(
         "click>=8.1",
         "dill",
         "google-crc32c>=1.5",
+        "isal>=1.7",
         "jinja2>=3.1",
         "numpy>=1.22",
         "plotly>=6",

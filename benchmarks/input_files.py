@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from components.packing.layout import column_of
 from data.arrays import Ints, Values
 from data.examples import encode
 from data.inputs import ModelInput
-from data.packed import PackedColumn, PackedLayout, narrowest
+from data.packed import PackedColumn, PackedLayout
 from data.packed_shards import write_packed
 from data.records import frame_all
 from data.shards import ShardWriter
@@ -64,23 +65,9 @@ def _id(name: str, size: int = 2**31 - 2) -> ModelInput:
 
 
 def layout_of(schema: str) -> PackedLayout:
-    """The packed layout of a schema, as ``components.packing`` would choose it."""
-    return PackedLayout(
-        columns=(
-            PackedColumn(name=LABEL, dtype="uint8"),
-            *(
-                PackedColumn(
-                    name=one.name,
-                    dtype=narrowest(one.vocabulary_size - 1)
-                    if one.table
-                    else "float32",
-                    width=one.length,
-                    lists=one.kind == "ids",
-                )
-                for one in inputs_of(schema)
-            ),
-        )
-    )
+    """The packed layout of a schema, as packing chooses it."""
+    label = PackedColumn(name=LABEL, dtype="uint8")
+    return PackedLayout(columns=(label, *map(column_of, inputs_of(schema))))
 
 
 def write_files(schema: str, rows: int, folder: Path) -> None:

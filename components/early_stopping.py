@@ -1,43 +1,51 @@
-"""Ends a training when the validation rows say so, and brings the best epoch back."""
+"""Ends a training when the validation rows say so, and knows the best epoch."""
 
+import dataclasses
 import math
-from typing import Any
-
-import keras
 
 from components.config import ValidationConfig
 from components.validation import ValidationScores
+
+
+@dataclasses.dataclass
+class Best:
+    """The best epoch so far.
+
+    Attributes:
+        epoch: its number, None before there is one.
+        value: its value; larger is better.
+        reference: the value that the next one must exceed by ``min_delta``.
+        waited: epochs since one did.
+        notice: why some epochs were not judged, or None.
+    """
+
+    epoch: int | None = None
+    value: float = -math.inf
+    reference: float = -math.inf
+    waited: int = 0
+    notice: str | None = None
 
 
 class EarlyStopping:
     """Watches one metric over the epochs.
 
     The best epoch is the one with the best value. Patience counts the epochs since the
-    value last came ``min_delta`` nearer to its aim. The best weights are kept in main
-    memory: a copy a training, against a file of the same size at every better epoch.
+    value last came ``min_delta`` nearer to its aim.
 
     Args:
         config: what to watch, and how patiently.
-        model: the model; ``restore`` changes its weights.
-
-    Attributes:
-        best_epoch: number of the best epoch, None before there is one.
-        notice: why some epochs were not judged, or None.
+        best: the best epoch so far; changed in place.
     """
 
-    def __init__(self, config: ValidationConfig, model: keras.Model) -> None:
-        self._config, self._model = config, model
-        self._best = self._reference = -math.inf
-        self._weights: list[Any] = []
-        self._waited = 0
-        self.best_epoch: int | None = None
-        self.notice: str | None = None
+    def __init__(self, config: ValidationConfig, best: Best) -> None:
+        self._config, self._best = config, best
 
     def should_stop(self, scores: ValidationScores) -> bool:
         """Takes note of an epoch.
 
         Args:
-            scores: of the model as it is now.
+            scores: of the model as it is now; if it is the best, ``best.epoch`` is
+                its number afterwards.
 
         Returns:
             True if the training should end. An epoch whose value cannot be trusted
@@ -45,29 +53,21 @@ class EarlyStopping:
         """
         if self._config.monitor is None:
             return False
+        best = self._best
         doubt = self._doubt(scores)
         if doubt is not None:
-            self.notice = self.notice or doubt
+            best.notice = best.notice or doubt
             return False
         value = getattr(scores, self._config.monitor)
         if self._config.monitor == "log_loss":
             value = -value
-        if value > self._best:
-            self._best, self.best_epoch = value, scores.epoch
-            self._weights = self._model.get_weights()
-        if (
-            value > self._reference
-            and value - self._reference >= self._config.min_delta
-        ):
-            self._reference, self._waited = value, 0
+        if value > best.value:
+            best.value, best.epoch = value, scores.epoch
+        if value > best.reference and value - best.reference >= self._config.min_delta:
+            best.reference, best.waited = value, 0
         else:
-            self._waited += 1
-        return self._waited >= self._config.patience
-
-    def restore(self) -> None:
-        """Gives the model the weights of the best epoch, if there is one."""
-        if self.best_epoch is not None:
-            self._model.set_weights(self._weights)
+            best.waited += 1
+        return best.waited >= self._config.patience
 
     def _doubt(self, scores: ValidationScores) -> str | None:
         """Why the value cannot be trusted, or None."""

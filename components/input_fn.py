@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from components.model_batch import model_batch
 from components.record_source import PARALLEL, read_records, ready, shuffled
 from data.inputs import ModelInput
 
@@ -57,7 +58,7 @@ def dataset(
     """
     rows = read_records(files, _BLOCK, shuffle_rows > 0, (seed, epoch))
     if shuffle_rows:
-        rows = shuffled(rows, shuffle_rows, (seed, epoch))
+        rows = shuffled(rows.rebatch(shuffle_rows), (seed, epoch))
     spec = _parsing_spec(inputs, label_name, weight_name)
     if user_name:
         spec[user_name] = tf.io.FixedLenFeature((), tf.int64)
@@ -67,10 +68,7 @@ def dataset(
         for one in inputs:
             if one.kind == "ids":
                 parsed[one.name] = parsed[one.name].to_tensor(shape=[None, one.length])
-        label = tf.cast(parsed[label_name], tf.float32)
-        weight = parsed[weight_name] if weight_name else tf.ones_like(label)
-        user = (parsed[user_name],) if user_name else ()
-        return {one.name: parsed[one.name] for one in inputs}, label, weight, *user
+        return model_batch(parsed, inputs, label_name, weight_name, user_name)
 
     batches = rows.rebatch(batch_size).map(
         parse, num_parallel_calls=PARALLEL, deterministic=True

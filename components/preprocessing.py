@@ -14,7 +14,7 @@ import tensorflow_transform as tft
 from components.tensors import as_sparse, padded, scalar
 from data.dataset import Dataset
 from data.features import Categorical, Cross, Feature, Numeric, Sequence, Vector
-from data.inputs import DERIVED_SIZES
+from data.inputs import DERIVED_SIZES, id_range
 
 # Names of the passed-through columns.
 LABEL = "_label"
@@ -100,7 +100,7 @@ def _ids(feature: Feature, values: tf.Tensor, inputs: dict[str, Any]) -> tf.Tens
         known = (number >= 0) & (number < feature.buckets)
         return tf.where(known, number + 1, tf.zeros_like(number))
     if feature.encoding == "hash":
-        ids = tf.strings.to_hash_bucket_fast(text, feature.buckets)
+        ids = tf.strings.to_hash_bucket_fast(text, id_range(feature))
     else:
         ids = tft.apply_vocabulary(
             text,
@@ -166,7 +166,7 @@ def _cross(feature: Cross, outputs: dict[str, tf.Tensor]) -> tf.Tensor:
     """Hash of the ids of several features from 1; 0 where one of them is absent."""
     parts = [outputs[name] for name in feature.features]
     joined = tf.strings.join([tf.strings.as_string(part) for part in parts], "x")
-    ids = tf.strings.to_hash_bucket_fast(joined, feature.buckets) + 1
+    ids = tf.strings.to_hash_bucket_fast(joined, id_range(feature)) + 1
     present = tf.reduce_all(tf.stack(parts, axis=-1) > 0, axis=-1)
     return tf.where(present, ids, tf.zeros_like(ids))
 

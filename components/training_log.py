@@ -2,7 +2,6 @@
 
 import dataclasses
 import time
-from typing import Any
 
 import tensorflow as tf
 
@@ -11,6 +10,15 @@ from components.validation import ValidationScores
 
 # A chart of a training needs no more.
 _MOST_POINTS = 200
+_SCALARS = (
+    "loss",
+    "examples_per_second",
+    "step_seconds",
+    "input_wait_share",
+    "gradient_norm",
+    "learning_rate",
+    "device_utilisation",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +36,8 @@ class Progress:
         input_wait_share: share of the time spent waiting for the next batch, 0 to 1.
         gradient_norm: of the last step.
         learning_rate: of the last step.
+        device_utilisation: share of the time since the last report in which the
+            accelerators computed, 0 to 1; None where nothing tells it.
         validation: scores after the epoch, in a report of their own; else None.
     """
 
@@ -41,32 +51,40 @@ class Progress:
     input_wait_share: float
     gradient_norm: float
     learning_rate: float
+    device_utilisation: float | None = None
     validation: ValidationScores | None = None
+
+    def line(self) -> str:
+        """The same in one line for a terminal."""
+        parts = [
+            f"epoch {self.epoch}/{self.epochs}",
+            f"step {self.step:,}",
+            f"loss {self.loss:.4f}",
+            f"{self.examples_per_second:,.0f} examples/s",
+            f"waiting for input {self.input_wait_share:.0%}",
+        ]
+        if self.device_utilisation is not None:
+            parts.append(f"device {self.device_utilisation:.0%}")
+        if self.validation is not None:
+            scores = self.validation.scalars().items()
+            parts += [f"{name} {value:.4f}" for name, value in scores]
+        return ", ".join(parts)
 
 
 class Stopwatch:
-    """Adds up elapsed time and the part of it that was spent waiting for input."""
+    """Elapsed time.
 
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-        self.waited = 0.0
+    Args:
+        elapsed: seconds that count from the start, of a training that goes on.
+    """
 
-    def timed_next(self, iterator: Any) -> Any:
-        """Returns the next batch, or None at the end, and adds the time it took."""
-        start = time.perf_counter()
-        batch = next(iterator, None)
-        self.waited += time.perf_counter() - start
-        return batch
+    def __init__(self, elapsed: float = 0.0) -> None:
+        self._start = time.perf_counter() - elapsed
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
         return time.perf_counter() - self._start
-
-    @property
-    def wait_share(self) -> float:
-        """Waiting over elapsed time, 0 to 1."""
-        return self.waited / max(self.elapsed, 1e-9)
 
 
 class TensorBoardLog:
@@ -81,16 +99,9 @@ class TensorBoardLog:
 
     def progress(self, progress: Progress) -> None:
         """Writes what ``Progress`` holds at its step."""
-        names = (
-            "loss",
-            "examples_per_second",
-            "step_seconds",
-            "input_wait_share",
-            "gradient_norm",
-            "learning_rate",
-        )
-        values = {f"train/{name}": getattr(progress, name) for name in names}
-        self.scalars(values, progress.step)
+        values = {f"train/{name}": getattr(progress, name) for name in _SCALARS}
+        known = {tag: value for tag, value in values.items() if value is not None}
+        self.scalars(known, progress.step)
 
     def scalars(self, values: dict[str, float], step: int) -> None:
         """Writes each value under its tag."""
@@ -106,7 +117,7 @@ class TensorBoardLog:
             self._writer.close()
 
 
-def thinned(reports: list[Progress]) -> tuple[dict[str, float], ...]:
+def thinned(reports: list[Progress]) -> tuple[dict[str, float | None], ...]:
     """What a training reported, evenly thinned to what a chart needs; the last is kept.
 
     Args:
@@ -115,17 +126,11 @@ def thinned(reports: list[Progress]) -> tuple[dict[str, float], ...]:
     Returns:
         At most ``_MOST_POINTS`` of them.
     """
-    names = (
-        "step",
-        "loss",
-        "examples_per_second",
-        "input_wait_share",
-        "gradient_norm",
-        "learning_rate",
-    )
     stride = -(-len(reports) // _MOST_POINTS) or 1
     kept = reports[::-stride][::-1]
-    return tuple({name: getattr(one, name) for name in names} for one in kept)
+    return tuple(
+        {name: getattr(one, name) for name in ("step", *_SCALARS)} for one in kept
+    )
 
 
 def mean_loss(reports: list[StepReport]) -> float:

@@ -12,9 +12,16 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from components.batch_scaling import batch_scaling
+from components.checkpoints import Checkpoints
 from components.config import TrainConfig
+from components.device_usage import DeviceUsage
 from components.early_stopping import EarlyStopping
 from components.metrics.names import UserWeight
+from components.optimizer import make_optimizer
+from components.profiler import Profiler
+from components.scheduled_steps import ScheduledSteps
+from components.training_channel import CHANNEL
 from components.training_log import (
     Progress,
     Stopwatch,
@@ -23,8 +30,10 @@ from components.training_log import (
     thinned,
 )
 from components.training_result import TrainResult
-from components.training_step import StepReport, TrainingStep, make_optimizer
+from components.training_state import TrainingState
+from components.training_step import StepReport, TrainingStep
 from components.validation import Validation, ValidationScores
+from components.worker_batches import WorkerBatches
 from data.errors import RunError
 
 # Steps between two looks at what the steps returned. A look waits for the device, so
@@ -34,7 +43,7 @@ _REPORT_STEPS = 50
 
 def train(
     model: keras.Model,
-    train_data: Callable[[int], tf.data.Dataset],
+    train_data: WorkerBatches,
     *,
     config: TrainConfig,
     strategy: Any,
@@ -42,25 +51,31 @@ def train(
     user_weight: UserWeight = "impressions",
     log_dir: str | None = None,
     checkpoint_dir: str | None = None,
+    is_chief: bool = True,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> TrainResult:
     """Trains a model for the configured number of epochs, or until it is at its best.
 
+    Where ``checkpoint_dir`` holds a checkpoint the training goes on from there: with
+    the next batch, the optimizer's moments and all counters. The caller sees to it that
+    the folder belongs to this data and configuration.
+
     Args:
         model: from a dict of inputs to logits float32 [B, 1], made under the
             strategy's scope. Its weights are changed in place.
-        train_data: for the number of an epoch, from 0, its batches: (inputs by name,
-            label float32 [B], weight float32 [B]), B rows of the global batch.
+        train_data: batches of an epoch for the replicas of one worker: (inputs by name,
+            label float32 [B], weight float32 [B]); see ``components.worker_batches``.
         config: epochs, optimizer, learning rate, early stopping.
         strategy: the distribution strategy.
         validation_data: batches of the same form, the user int64 [B] behind them where
             there are user ids; scored after each epoch.
         user_weight: what a user weighs in the GAUC of those.
         log_dir: folder for TensorBoard.
-        checkpoint_dir: folder for a checkpoint of model and optimizer after each
-            epoch; the last one is kept.
-        on_progress: called every 50 steps and at the end of an epoch, and once more with
-            the scores of its validation.
+        checkpoint_dir: folder for checkpoints, written every
+            ``config.checkpoint_steps`` steps and after each epoch; none when None.
+        is_chief: whether this process's checkpoints count; one of a cluster's do.
+        on_progress: called every 50 steps, at a checkpoint and at the end of an epoch,
+            and once more with the scores of its validation.
 
     Returns:
         Counts, the last loss and timing.
@@ -70,143 +85,218 @@ def train(
             training rows.
     """
     with strategy.scope():
-        optimizer = make_optimizer(config, strategy.num_replicas_in_sync)
+        optimizer = make_optimizer(config)
         optimizer.build(model.trainable_variables)
-    checkpoints = _checkpoints(model, optimizer, checkpoint_dir)
-    log = TensorBoardLog(log_dir)
-    run = _Run(
-        model, optimizer, strategy, config=config, log=log, on_progress=on_progress
-    )
-    stopping = EarlyStopping(config.validation, model)
+    state = TrainingState()
+    checkpoints = Checkpoints(checkpoint_dir, model, optimizer, state, writes=is_chief)
+    if checkpoints.restore():
+        CHANNEL.info("goes on from the checkpoint of step %s", f"{state.steps:,}")
+    resumed_at = state.steps
     validation = None
     if validation_data is not None:
         capacity = config.validation.capacity
         validation = Validation(model, validation_data, capacity, user_weight)
-    stopped = False
+    run = _Run(
+        model,
+        optimizer,
+        strategy,
+        state,
+        config=config,
+        log_dir=log_dir,
+        checkpoints=checkpoints,
+        on_progress=on_progress,
+    )
+    stopping = EarlyStopping(config.validation, state.best)
     try:
-        for epoch in range(config.epochs):
-            run.epoch(epoch, train_data(epoch))
-            if validation is not None and run.examples:
-                stopped = stopping.should_stop(run.validate(epoch, validation))
-            if checkpoints is not None:
-                checkpoints.save(checkpoint_number=epoch + 1)
-            if stopped:
-                break
-        stopping.restore()
+        while state.epoch < config.epochs and not state.stopped:
+            run.epoch(train_data)
+            if validation is not None and state.examples:
+                scores = run.validate(validation)
+                state.stopped = stopping.should_stop(scores)
+                if state.best.epoch == scores.epoch:
+                    checkpoints.keep_best(scores.epoch)
+            run.save()
     finally:
-        log.close()
-    if not run.examples:
+        run.close()
+    if not state.examples:
         raise RunError(
             "training: no rows in the train split; check the split and its shards"
         )
+    if state.best.epoch is not None:
+        checkpoints.restore_best(state.best.epoch)
     return TrainResult(
-        steps=run.steps,
-        examples=run.examples,
-        epochs=len(run.epoch_losses),
-        final_loss=run.loss,
-        seconds=run.watch.elapsed,
-        input_wait_share=run.watch.wait_share,
-        epoch_losses=tuple(run.epoch_losses),
-        points=thinned(run.reports),
-        validation=tuple(run.validation),
-        best_epoch=stopping.best_epoch,
-        stopped_early=stopped and len(run.epoch_losses) < config.epochs,
-        notice=stopping.notice,
+        steps=state.steps,
+        examples=state.examples,
+        epochs=len(state.epoch_losses),
+        final_loss=state.loss,
+        seconds=state.seconds,
+        input_wait_share=state.wait_share,
+        epoch_losses=tuple(state.epoch_losses),
+        points=thinned(state.reports),
+        validation=tuple(state.validation),
+        best_epoch=state.best.epoch,
+        stopped_early=state.stopped and len(state.epoch_losses) < config.epochs,
+        notice=state.best.notice,
         traces=run.traces,
+        resumed_at=resumed_at,
     )
 
 
 class _Run:
-    """Counters of a training and the loop over the batches of one epoch."""
+    """The loop over the batches of an epoch."""
 
     def __init__(
         self,
         model: keras.Model,
         optimizer: Any,
         strategy: Any,
+        state: TrainingState,
         *,
         config: TrainConfig,
-        log: TensorBoardLog,
+        log_dir: str | None,
+        checkpoints: Checkpoints,
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
         self._model, self._optimizer, self._strategy = model, optimizer, strategy
-        self._config, self._log, self._on_progress = config, log, on_progress
+        self._state, self._config, self._checkpoints = state, config, checkpoints
+        self._on_progress = on_progress
+        self._log = TensorBoardLog(log_dir)
+        self._profiler = Profiler(log_dir, config.profile_steps)
+        self._devices = DeviceUsage()
+        self._scaling = batch_scaling(config, strategy.num_replicas_in_sync)
+        self._rate: float | None = None
         self._step: TrainingStep | None = None
-        self.watch = Stopwatch()
-        self.steps = self.examples = 0
-        self.loss = float("nan")
-        self.epoch_losses: list[float] = []
-        self._epoch_loss, self._epoch_rows = 0.0, 0
-        self.reports: list[Progress] = []
-        self.validation: list[ValidationScores] = []
+        self._steps: TrainingStep | ScheduledSteps | None = None
+        self._watch = Stopwatch(state.seconds)
 
     @property
     def traces(self) -> int:
         """How often the step was traced."""
         return self._step.traces if self._step else 0
 
-    def epoch(self, epoch: int, data: tf.data.Dataset) -> None:
-        """Trains on all batches of one epoch."""
-        decayed = self._config.learning_rate * self._config.learning_rate_decay**epoch
-        self._optimizer.learning_rate = decayed
-        batches = self._strategy.experimental_distribute_dataset(data)
-        if self._step is None:
-            self._step = TrainingStep(
-                self._model, self._optimizer, self._strategy, batches.element_spec
-            )
-        iterator = iter(batches)
-        self._epoch_loss, self._epoch_rows = 0.0, 0
+    def epoch(self, train_data: WorkerBatches) -> None:
+        """Trains on the batches of the running epoch that are not done."""
+        state = self._state
+        iterator = iter(self._batches(train_data))
         pending: list[Any] = []
-        since, waited = self.watch.elapsed, self.watch.waited
-        while (batch := self.watch.timed_next(iterator)) is not None:
-            pending.append(self._step(batch))
-            if len(pending) == _REPORT_STEPS:
-                self._report(epoch, pending, since, waited)
+        since = self._watch.elapsed
+        while (taken := self._take(iterator, len(pending))) is not None:
+            pending.append(taken)
+            done = state.steps + len(pending)
+            at_checkpoint = done % self._config.checkpoint_steps == 0
+            if at_checkpoint or len(pending) == _REPORT_STEPS:
+                self._report(pending, since)
                 pending = []
-                since, waited = self.watch.elapsed, self.watch.waited
+                if at_checkpoint:
+                    self.save()
+                since = self._watch.elapsed
         if pending:
-            self._report(epoch, pending, since, waited)
-        self.epoch_losses.append(self._epoch_loss / max(self._epoch_rows, 1))
+            self._report(pending, since)
+        state.end_epoch()
 
-    def validate(self, epoch: int, validation: Validation) -> ValidationScores:
+    def validate(self, validation: Validation) -> ValidationScores:
         """Scores the model on the validation rows, and tells it."""
-        scores = validation.measure(epoch + 1, self.epoch_losses[-1])
-        self.validation.append(scores)
-        self._log.scalars(scores.scalars(), self.steps)
-        if self._on_progress is not None:
-            self._on_progress(dataclasses.replace(self.reports[-1], validation=scores))
+        state = self._state
+        scores = validation.measure(state.epoch, state.epoch_losses[-1])
+        state.validation.append(scores)
+        self._log.scalars(scores.scalars(), state.steps)
+        self._tell(dataclasses.replace(state.reports[-1], validation=scores))
         return scores
 
-    def _report(
-        self, epoch: int, pending: list[Any], since: float, waited: float
-    ) -> None:
+    def save(self) -> None:
+        """Writes a checkpoint."""
+        self._state.seconds = self._watch.elapsed
+        self._checkpoints.save()
+
+    def close(self) -> None:
+        """Ends what writes for TensorBoard."""
+        self._profiler.close()
+        self._log.close()
+
+    def _batches(self, train_data: WorkerBatches) -> Any:
+        """What is left of the epoch, on the devices of the strategy."""
+        state = self._state
+
+        def left(context: tf.distribute.InputContext) -> tf.data.Dataset:
+            replicas = context.num_replicas_in_sync // context.num_input_pipelines
+            return train_data(state.epoch, context).skip(state.batches * replicas)
+
+        is_scheduled = self._config.strategy == "parameter_server"
+        batches = (
+            left(tf.distribute.InputContext())
+            if is_scheduled
+            else self._strategy.distribute_datasets_from_function(left)
+        )
+        if self._step is None:
+            self._step = TrainingStep(
+                self._model,
+                self._optimizer,
+                self._strategy,
+                batches.element_spec,
+                self._config.clip_norm,
+                self._config.deterministic,
+            )
+            self._steps = (
+                ScheduledSteps(self._step, self._strategy, self._config.staleness)
+                if is_scheduled
+                else self._step
+            )
+        return batches
+
+    def _take(self, iterator: Any, pending: int) -> Any:
+        """Takes the next step; None at the end of the epoch."""
+        assert self._steps is not None
+        step = self._state.steps + pending
+        self._profiler.at(step + 1)
+        self._set_rate(self._scaling.rate(step, self._state.epoch))
+        try:
+            return self._steps.take(iterator)
+        except (StopIteration, tf.errors.OutOfRangeError):
+            return None
+
+    def _set_rate(self, rate: float) -> None:
+        """Sets the learning rate; a write to a variable, so only when it changes."""
+        if rate != self._rate:
+            self._optimizer.learning_rate = self._rate = rate
+
+    def _report(self, pending: list[Any], since: float) -> None:
         """Looks at what some steps returned, and tells it."""
-        assert self._step is not None
-        reports = [self._step.report(one) for one in np.stack(pending)]
-        for number, report in enumerate(reports, start=self.steps + 1):
+        assert self._steps is not None
+        state = self._state
+        reports = [self._steps.report(one) for one in pending]
+        for number, report in enumerate(reports, start=state.steps + 1):
             if not np.isfinite(report.loss):
-                raise _not_finite(report, number, epoch + 1)
-        self.steps += len(reports)
+                raise _not_finite(report, number, state.epoch + 1)
+        state.steps += len(reports)
+        state.batches += len(reports)
         rows = sum(report.rows for report in reports)
-        self.examples += rows
-        self.loss = mean_loss(reports)
-        self._epoch_loss += self.loss * rows
-        self._epoch_rows += rows
-        seconds = max(self.watch.elapsed - since, 1e-9)
+        state.examples += rows
+        state.loss = mean_loss(reports)
+        state.epoch_loss += state.loss * rows
+        state.epoch_rows += rows
+        waited = sum(report.waited for report in reports)
+        state.waited += waited
+        seconds = max(self._watch.elapsed - since, 1e-9)
         progress = Progress(
-            epoch=epoch + 1,
+            epoch=state.epoch + 1,
             epochs=self._config.epochs,
-            step=self.steps,
-            examples=self.examples,
-            loss=self.loss,
+            step=state.steps,
+            examples=state.examples,
+            loss=state.loss,
             examples_per_second=rows / seconds,
             step_seconds=seconds / len(reports),
-            input_wait_share=(self.watch.waited - waited) / seconds,
+            input_wait_share=waited / seconds,
             gradient_norm=reports[-1].gradient_norm,
-            learning_rate=float(tf.convert_to_tensor(self._optimizer.learning_rate)),
+            learning_rate=self._scaling.rate(state.steps - 1, state.epoch),
+            device_utilisation=self._devices.utilisation(),
         )
-        self.reports.append(progress)
+        state.reports.append(progress)
         self._log.progress(progress)
+        self._tell(progress)
+
+    def _tell(self, progress: Progress) -> None:
+        """Hands a report to whoever watches."""
+        CHANNEL.info(progress.line())
         if self._on_progress is not None:
             self._on_progress(progress)
 
@@ -223,15 +313,4 @@ def _not_finite(report: StepReport, step: int, epoch: int) -> RunError:
     return RunError(
         f"{place}; the inputs are finite, gradients that are not: {weights}. "
         "Lower train.learning_rate, or clip large numeric features"
-    )
-
-
-def _checkpoints(
-    model: keras.Model, optimizer: Any, folder: str | None
-) -> tf.train.CheckpointManager | None:
-    """Keeper of the checkpoints, or None without a folder."""
-    if folder is None:
-        return None
-    return tf.train.CheckpointManager(
-        tf.train.Checkpoint(model=model, optimizer=optimizer), folder, max_to_keep=1
     )

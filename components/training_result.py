@@ -26,6 +26,7 @@ class TrainResult:
         notice: why validation did not judge some epochs, or None.
         traces: how often the step was traced; 1 unless batches differ in more than
             their number of rows.
+        resumed_at: steps that a checkpoint had already done, 0 without one.
     """
 
     steps: int
@@ -35,12 +36,13 @@ class TrainResult:
     seconds: float
     input_wait_share: float
     epoch_losses: tuple[float, ...]
-    points: tuple[dict[str, float], ...]
+    points: tuple[dict[str, float | None], ...]
     validation: tuple[ValidationScores, ...]
     best_epoch: int | None
     stopped_early: bool
     notice: str | None
     traces: int
+    resumed_at: int
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain values."""

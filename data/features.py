@@ -17,8 +17,39 @@ Name = Annotated[
 ]
 # Rows of the largest table that anyone trains; more is a slip of the keyboard.
 MAX_BUCKETS = 2**31
+MAX_HASHES = 4
 Encoding = Literal["hash", "vocabulary", "identity"]
 Derived = Literal["hour_of_day", "day_of_week"]
+
+
+def _check_width(value: object) -> object:
+    """One fault for both forms; a union reports one for each."""
+    if value in (None, "auto") or (isinstance(value, int) and value >= 1):
+        return value
+    raise ValueError(f"must be >= 1 or auto, got {value!r}")
+
+
+Width = Annotated[
+    Annotated[int, pydantic.Field(ge=1)] | Literal["auto"] | None,
+    pydantic.BeforeValidator(_check_width),
+    pydantic.Field(
+        description=(
+            "Width of the embedding; the model's when absent. auto: fourth root of "
+            "the table's rows, up to a multiple of 4, at most the model's."
+        )
+    ),
+]
+Hashes = Annotated[
+    int,
+    pydantic.Field(
+        ge=1,
+        le=MAX_HASHES,
+        description=(
+            "Hash: buckets of each value, by independent hashes; its vector is the "
+            "sum of their rows."
+        ),
+    ),
+]
 
 
 class _Column(Settings):
@@ -50,6 +81,7 @@ class _Ids(Settings):
     buckets: int | None = pydantic.Field(
         None, ge=2, le=MAX_BUCKETS, description="Number of ids for hash and identity."
     )
+    hashes: Hashes = 1
     min_count: int = pydantic.Field(
         1, ge=1, description="Vocabulary: rows a value needs to get an id of its own."
     )
@@ -61,9 +93,7 @@ class _Ids(Settings):
     oov_buckets: int = pydantic.Field(
         1, ge=1, description="Vocabulary: hashed ids for values outside it."
     )
-    embedding_dim: int | None = pydantic.Field(
-        None, ge=1, description="Width of the embedding; the model's when absent."
-    )
+    embedding_dim: Width = None
 
     @pydantic.model_validator(mode="after")
     def _encoding_fits(self) -> "_Ids":
@@ -75,6 +105,11 @@ class _Ids(Settings):
         if self.encoding == "vocabulary" and self.buckets is not None:
             raise ValueError(
                 "encoding 'vocabulary' takes max_size and min_count, not buckets"
+            )
+        if self.hashes > 1 and (self.encoding != "hash" or elsewhere):
+            raise ValueError(
+                f"hashes: {self.hashes} needs encoding 'hash' with buckets of this "
+                "feature; leave hashes out"
             )
         return self
 
@@ -141,7 +176,7 @@ class Numeric(_Column):
     boundaries: tuple[float, ...] | None = pydantic.Field(
         None, min_length=1, description="Bucketise at these ascending boundaries."
     )
-    embedding_dim: int | None = pydantic.Field(None, ge=1)
+    embedding_dim: Width = None
 
     @property
     def bucketized(self) -> bool:
@@ -180,7 +215,8 @@ class Cross(Settings):
         min_length=2, max_length=3, description="Names of categorical features."
     )
     buckets: int = pydantic.Field(ge=2, le=MAX_BUCKETS)
-    embedding_dim: int | None = pydantic.Field(None, ge=1)
+    hashes: Hashes = 1
+    embedding_dim: Width = None
 
     @pydantic.field_validator("features")
     @classmethod

@@ -9,6 +9,8 @@ from data.settings import Settings
 
 # Number of values of the ids computed from a time.
 DERIVED_SIZES = {"hour_of_day": 24, "day_of_week": 7}
+# All that fit an int64 beside id 0: among 10^8 values no two are likely to share one.
+FINGERPRINTS = 2**63 - 1
 
 
 class ModelInput(Settings):
@@ -21,7 +23,10 @@ class ModelInput(Settings):
         length: second dimension of ``ids`` and ``vector``, else 0.
         table: name of the embedding table; inputs that share ids share it. Empty for
             floats.
-        vocabulary_size: rows of that table, id 0 (absent) included. 0 for floats.
+        vocabulary_size: number of ids, id 0 (absent) included. 0 for floats.
+        hashes: rows of the table that an id reads; with more than one the ids are
+            fingerprints, which the model hashes.
+        buckets: rows that such hashes choose from; 0 where each id has its own row.
         embedding_dim: width of the table where the feature sets one.
     """
 
@@ -30,7 +35,14 @@ class ModelInput(Settings):
     length: int = 0
     table: str = ""
     vocabulary_size: int = 0
-    embedding_dim: int | None = None
+    hashes: int = 1
+    buckets: int = 0
+    embedding_dim: int | Literal["auto"] | None = None
+
+    @property
+    def table_rows(self) -> int:
+        """Rows of the table, row 0 (absent) included."""
+        return 1 + self.buckets if self.buckets else self.vocabulary_size
 
 
 def vocabularies(dataset: Dataset) -> tuple[str, ...]:
@@ -42,6 +54,18 @@ def vocabularies(dataset: Dataset) -> tuple[str, ...]:
         and feature.encoding == "vocabulary"
         and getattr(feature, "vocabulary_of", None) is None
     )
+
+
+def id_range(feature: Categorical | Sequence | Cross) -> int:
+    """Number of ids that Transform gives to a feature with buckets.
+
+    Args:
+        feature: the feature.
+
+    Returns:
+        Its buckets, or ``FINGERPRINTS`` where the model hashes on.
+    """
+    return FINGERPRINTS if feature.hashes > 1 else feature.buckets or 0
 
 
 def model_inputs(
@@ -73,14 +97,24 @@ def _model_input(
     owner: Feature = feature
     if isinstance(feature, Sequence) and feature.vocabulary_of:
         owner = dataset.feature(feature.vocabulary_of)
+    hashes, buckets = _hashing(owner)
     return ModelInput(
         name=feature.name,
         kind="ids" if isinstance(feature, Sequence) else "id",
         length=feature.max_length if isinstance(feature, Sequence) else 0,
         table=owner.name,
         vocabulary_size=1 + _known_values(owner, vocabulary_sizes),
+        hashes=hashes,
+        buckets=buckets,
         embedding_dim=owner.embedding_dim if not isinstance(owner, Vector) else None,
     )
+
+
+def _hashing(feature: Feature) -> tuple[int, int]:
+    """Rows an id reads, and the buckets they are in where the model hashes."""
+    if isinstance(feature, Categorical | Sequence | Cross) and feature.hashes > 1:
+        return feature.hashes, feature.buckets or 0
+    return 1, 0
 
 
 def _known_values(feature: Feature, vocabulary_sizes: Mapping[str, int]) -> int:
@@ -91,9 +125,7 @@ def _known_values(feature: Feature, vocabulary_sizes: Mapping[str, int]) -> int:
         return len(feature.boundaries or ()) + 1
     if isinstance(feature, Categorical) and feature.derive:
         return DERIVED_SIZES[feature.derive]
-    if isinstance(feature, Categorical | Sequence):
-        if feature.encoding == "vocabulary":
-            return vocabulary_sizes[feature.name] + feature.oov_buckets
-        return feature.buckets or 0
-    assert isinstance(feature, Cross)
-    return feature.buckets
+    assert isinstance(feature, Categorical | Sequence | Cross)
+    if not isinstance(feature, Cross) and feature.encoding == "vocabulary":
+        return vocabulary_sizes[feature.name] + feature.oov_buckets
+    return id_range(feature)

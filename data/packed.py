@@ -6,34 +6,46 @@ costs the parser one look-up a value. The file stays a TFRecord file of tf.Examp
 - ``_packed``: the layout as JSON, with the version of the format; equal in all blocks
   of a file, so that each block can be read by itself and a foreign one is refused.
 - ``_rows``: number of rows.
-- one bytes feature a column: the values of all rows, row by row, little endian, in the
-  narrowest type that holds them.
+- ``_matrix/<type>``: all columns of one number a row that share a type, [rows, columns]
+  row by row: what a reader does costs by the feature.
+- ``<column>`` for a column of lists or vectors: its values, row by row.
 - ``_lengths/<column>`` for a column of lists: the length of each row's list.
+
+Values are little endian, in the narrowest type that holds them. ``uint24`` is stored as
+two planes, the low 16 bits in the feature and the high 8 in ``_high/<feature>``: most
+ids are small, and a plane of zeros packs to nothing.
 
 A record is a block, so the record's own CRC32C is the checksum of the block.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-import pyarrow as pa
 import pydantic
 
-from data.arrays import Ints, Values
 from data.errors import DataError
-from data.examples import encode
 from data.settings import Settings
 
 VERSION = 1
 HEADER = "_packed"
 ROWS = "_rows"
 LENGTHS = "_lengths/"
+MATRIX = "_matrix/"
+HIGH = "_high/"
 # Few enough that a window of many blocks fits a processor's cache, enough that the
 # work for a block is small beside that for its rows.
 BLOCK_ROWS = 256
 
-Dtype = Literal["uint8", "uint16", "int32", "int64", "float32"]
+Dtype = Literal["uint8", "uint16", "uint24", "int32", "int64", "float32"]
+# Largest value of each integer type, narrowest first.
+LARGEST: dict[Dtype, int] = {
+    "uint8": 2**8 - 1,
+    "uint16": 2**16 - 1,
+    "uint24": 2**24 - 1,
+    "int32": 2**31 - 1,
+    "int64": 2**63 - 1,
+}
 
 
 class PackedColumn(Settings):
@@ -52,6 +64,11 @@ class PackedColumn(Settings):
     lists: bool = False
 
     @property
+    def feature(self) -> str:
+        """Name of the feature that holds the values."""
+        return self.name if self.width else MATRIX + self.dtype
+
+    @property
     def lengths_dtype(self) -> Dtype:
         """Type of the lengths of lists."""
         return narrowest(self.width)
@@ -66,44 +83,29 @@ class PackedLayout(Settings):
     @property
     def header(self) -> bytes:
         """The layout as the bytes that stand in each block."""
-        return self.model_dump_json().encode()
+        content = {"version": self.version} | self.model_dump(exclude_defaults=True)
+        return json.dumps(content, separators=(",", ":")).encode()
+
+    @property
+    def matrices(self) -> dict[Dtype, list[PackedColumn]]:
+        """The columns of one number a row, in order, by type."""
+        found: dict[Dtype, list[PackedColumn]] = {}
+        for column in self.columns:
+            if not column.width:
+                found.setdefault(column.dtype, []).append(column)
+        return found
 
 
 def narrowest(largest: int) -> Dtype:
     """The narrowest integer type for values from 0 to ``largest``."""
-    narrow: tuple[Dtype, ...] = ("uint8", "uint16", "int32")
-    return next((one for one in narrow if largest <= np.iinfo(one).max), "int64")
+    return next(one for one, limit in LARGEST.items() if largest <= limit)
 
 
-def encode_block(layout: PackedLayout, columns: Mapping[str, Values]) -> bytes:
-    """Packs rows into one record.
-
-    Args:
-        layout: what to store.
-        columns: for each column of the layout an array [rows] or [rows, width].
-
-    Returns:
-        A serialized tf.Example; equal rows give equal bytes.
-
-    Raises:
-        DataError: a value does not fit the type of its column.
-    """
-    rows = len(columns[layout.columns[0].name])
-    features: dict[str, pa.Array] = {
-        HEADER: pa.array([layout.header]),
-        ROWS: pa.array([rows]),
-    }
-    for column in layout.columns:
-        values = columns[column.name].reshape(rows, column.width or 1)
-        if column.lists:
-            lengths = _list_lengths(values)
-            features[LENGTHS + column.name] = _raw(
-                lengths, column.lengths_dtype, column.name
-            )
-            values = values[np.arange(column.width) < lengths[:, None]]
-        features[column.name] = _raw(values, column.dtype, column.name)
-    block = pa.RecordBatch.from_arrays(list(features.values()), list(features))
-    return encode(block)[0]
+def planes_of(feature: str, dtype: Dtype) -> dict[str, str]:
+    """The features that values are stored in, and the type of each."""
+    if dtype == "uint24":
+        return {feature: "uint16", HIGH + feature: "uint8"}
+    return {feature: dtype}
 
 
 def read_header(record: bytes) -> tuple[PackedLayout, int] | None:
@@ -144,28 +146,6 @@ def record_rows(record: bytes) -> int:
         return 1
     header = read_header(record)
     return header[1] if header else 1
-
-
-def _list_lengths(values: Values) -> Ints:
-    """Length of each row without its trailing zeros, [rows]."""
-    if values.shape[1] == 0:
-        return np.zeros(len(values), np.int64)
-    filled = values[:, ::-1] != 0
-    lengths: Ints = np.where(
-        filled.any(axis=1), values.shape[1] - filled.argmax(axis=1), 0
-    )
-    return lengths
-
-
-def _raw(values: Values, dtype: Dtype, name: str) -> pa.Array:
-    """The bytes of all values as the one item of an array."""
-    stored = values.astype(np.dtype(dtype).newbyteorder("<"))
-    if dtype != "float32" and not np.array_equal(stored, values):
-        raise DataError(
-            f"column '{name}': value outside {dtype}; pack the rows with the vocabulary "
-            "that Transform made"
-        )
-    return pa.array([stored.tobytes()], pa.binary())
 
 
 def _leading_payloads(record: bytes, names: Sequence[str]) -> list[bytes] | None:

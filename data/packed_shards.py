@@ -9,7 +9,8 @@ from data import paths
 from data.arrays import Values
 from data.errors import DataError
 from data.manifest import Shard, read_manifest
-from data.packed import BLOCK_ROWS, PackedLayout, encode_block, read_header
+from data.packed import BLOCK_ROWS, PackedLayout, read_header
+from data.packed_encoding import encode_block
 from data.records import RecordError, frame, read_records
 from data.shards import ShardWriter, payload_chunks
 

@@ -8,10 +8,10 @@ References:
 """
 
 import struct
-import zlib
 from collections.abc import Iterable, Iterator
 
 import google_crc32c
+from isal import isal_zlib
 
 from data.errors import DataError
 
@@ -117,27 +117,40 @@ def inflate(chunks: Iterable[bytes], file: str, wbits: int = 31) -> Iterator[byt
         DataError: the stream lacks its end marker, fails its CRC, or is followed by
             other bytes.
     """
-    decoder = zlib.decompressobj(wbits=wbits)
+    decoder = isal_zlib.decompressobj(wbits=wbits)
     taken = 0
+    first = b""
+
+    def damage(reason: object) -> DataError:
+        return DataError(
+            f"{file}: damaged compression near byte {taken} of the file: {reason}; "
+            "copy the file again from its source"
+        )
+
+    def inflated(chunk: bytes) -> bytes:
+        try:
+            # A bounded piece: a few bytes can unpack to gigabytes.
+            return decoder.decompress(chunk, _PIECE_BYTES)
+        # Its stub declares the class as an instance.
+        except isal_zlib.error as error:  # type: ignore[misc]
+            raise damage(error) from None
+
     for chunk in chunks:
         taken += len(chunk)
+        first = first or chunk[:1]
         while chunk:
             if decoder.eof:
                 if not chunk.strip(b"\0"):
                     break  # zero padding is allowed after the last member
-                decoder = zlib.decompressobj(wbits=wbits)
-            try:
-                # A bounded piece: a few bytes can unpack to gigabytes.
-                piece = decoder.decompress(chunk, _PIECE_BYTES)
-            except zlib.error as error:
-                raise DataError(
-                    f"{file}: damaged compression near byte {taken} of the file: {error}; "
-                    "copy the file again from its source"
-                ) from None
+                # ISA-L waits for a whole header before it judges one.
+                if chunk[:1] != first:
+                    raise damage("other bytes after the end")
+                decoder = isal_zlib.decompressobj(wbits=wbits)
+            piece = inflated(chunk)
             chunk = decoder.unconsumed_tail or decoder.unused_data
             if piece:
                 yield piece
-    while not decoder.eof and (piece := decoder.decompress(b"", _PIECE_BYTES)):
+    while not decoder.eof and (piece := inflated(b"")):
         yield piece
     if not decoder.eof:
         raise DataError(

@@ -10,7 +10,9 @@ import keras
 
 from data.inputs import ModelInput
 from models.config import ModelConfig
-from models.layers import EmbeddingTable, MaskedMean, NumberEmbedding
+from models.embedding_table import EmbeddingTable
+from models.layers import NumberEmbedding
+from models.tables import embedding_width, make_tables
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,27 +64,27 @@ def make_inputs(inputs: tuple[ModelInput, ...]) -> dict[str, Any]:
     }
 
 
-def embed(config: ModelConfig, inputs: tuple[ModelInput, ...]) -> Fields:
+def embed(
+    config: ModelConfig, inputs: tuple[ModelInput, ...], table_partitions: int = 1
+) -> Fields:
     """Reads one vector for each id input; inputs of the same table share it.
 
     Args:
         config: widths and the penalty on embeddings.
         inputs: the declaration.
+        table_partitions: parts of each large table.
 
     Returns:
         Inputs, vectors, products and numbers.
     """
     tensors = make_inputs(inputs)
-    tables = {
-        one.table: EmbeddingTable(
-            one.vocabulary_size,
-            one.embedding_dim or config.embedding_dim,
-            l2=config.embedding_l2,
-            name=f"embedding_{one.table}",
-        )
-        for one in inputs
-        if one.table
-    }
+    tables = make_tables(
+        inputs,
+        "embedding",
+        lambda one: embedding_width(one, config.embedding_dim),
+        table_partitions,
+        l2=config.embedding_l2,
+    )
     embeddings = _rows(tables, inputs, tensors)
     products = tuple(
         keras.layers.Multiply(name=f"{listed.name}_times_{single.name}")(
@@ -96,7 +98,10 @@ def embed(config: ModelConfig, inputs: tuple[ModelInput, ...]) -> Fields:
 
 
 def first_order(
-    config: ModelConfig, inputs: tuple[ModelInput, ...], fields: Fields
+    config: ModelConfig,
+    inputs: tuple[ModelInput, ...],
+    fields: Fields,
+    table_partitions: int = 1,
 ) -> list[Any]:
     """One weight for each id, and one for each number: the linear part of a logit.
 
@@ -104,26 +109,29 @@ def first_order(
         config: the penalty on these weights.
         inputs: the declaration.
         fields: inputs and numbers.
+        table_partitions: parts of each large table.
 
     Returns:
         Parts of the logit, each [B, 1]; a list of ids gives the mean of its weights.
     """
-    tables = {
-        one.table: EmbeddingTable(
-            one.vocabulary_size,
-            1,
-            l2=config.linear_l2,
-            initial_scale=0.0,
-            name=f"weight_{one.table}",
-        )
-        for one in inputs
-        if one.table
-    }
+    tables = make_tables(
+        inputs,
+        "weight",
+        lambda _: 1,
+        table_partitions,
+        l2=config.linear_l2,
+        initial_scale=0.0,
+        dtype="float32",
+    )
     parts = list(_rows(tables, inputs, fields.inputs).values())
     if fields.numbers is not None:
         parts.append(
             keras.layers.Dense(
-                1, use_bias=False, kernel_initializer="zeros", name="weight_numbers"
+                1,
+                use_bias=False,
+                kernel_initializer="zeros",
+                dtype="float32",
+                name="weight_numbers",
             )(fields.numbers)
         )
     return parts
@@ -192,14 +200,9 @@ def _rows(
     tensors: dict[str, Any],
 ) -> dict[str, Any]:
     """One vector [B, D] for each id input: the row, or the mean of a list's rows."""
-    vectors = {}
-    for one in inputs:
-        if not one.table:
-            continue
-        ids = tensors[one.name]
-        rows = tables[one.table](ids)
-        vectors[one.name] = MaskedMean()(rows, ids) if one.kind == "ids" else rows
-    return vectors
+    return {
+        one.name: tables[one.table](tensors[one.name]) for one in inputs if one.table
+    }
 
 
 def numbers_of(inputs: tuple[ModelInput, ...], tensors: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ def build(
     config: ModelConfig,
     inputs: tuple[ModelInput, ...],
     base_rate: float | None = None,
+    table_partitions: int = 1,
 ) -> keras.Model:
     """Makes the network: one weight an id (also of declared crosses) and a number.
 
@@ -19,11 +20,12 @@ def build(
         config: uses ``linear_l2``.
         inputs: what the model reads.
         base_rate: share of clicks, where the bias starts.
+        table_partitions: parts of each large table.
 
     Returns:
         Model from a dict of inputs to logits float32 [B, 1].
     """
     tensors = make_inputs(inputs)
     fields = Fields(tensors, {}, (), numbers_of(inputs, tensors))
-    parts = first_order(config, inputs, fields)
+    parts = first_order(config, inputs, fields, table_partitions)
     return keras.Model(tensors, Logit(base_rate, name="logit")(parts))

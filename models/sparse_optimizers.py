@@ -1,4 +1,4 @@
-"""Adam and Adagrad that update only the embedding rows of the batch.
+"""Adam, Adagrad and SGD that update only the embedding rows of the batch.
 
 Keras' own Adam and Adagrad turn a row gradient (``tf.IndexedSlices``) into an update of
 the whole table: moments of every row decay, and every row is written, so that a step
@@ -6,8 +6,9 @@ costs as much as the tables are large. The optimizers here cost as much as the b
 touches. Dense gradients get the update of the base class' formula.
 
 What differs from the dense optimizers: the moments of a row stay as they are while no
-batch touches it ("lazy"), and its weights do not move by left-over momentum. Adagrad
-without momentum is unaffected: a row without gradient does not change in either form.
+batch touches it ("lazy"), and its weights do not move by left-over momentum. Weight
+decay likewise reaches only the rows of the batch. Adagrad and SGD without either are
+unaffected: a row without gradient does not change in either form.
 """
 
 from typing import Any
@@ -33,18 +34,17 @@ def unique_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
 
 
 class _RowSparse:
-    """What both optimizers share: dispatch on the kind of gradient.
+    """What the optimizers share: dispatch on the kind of gradient, and weight decay.
 
     Args:
-        unique: the caller promises that no index of a row gradient repeats, which
-            saves looking for repetitions. Only true for a single replica: gradients
-            of several are concatenated.
+        reduced: the caller promises that gradients are summed over the replicas and
+            that no index of a row gradient repeats, which saves doing either again.
         **kwargs: arguments of the Keras optimizer.
     """
 
-    def __init__(self, *args: Any, unique: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, reduced: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.unique = unique
+        self.reduced = reduced
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Updates one variable, called by Keras for each.
@@ -54,16 +54,24 @@ class _RowSparse:
             variable: the variable, of the current replica.
             learning_rate: scalar.
         """
+        target = _tf_variable(variable)
+        rate = tf.cast(learning_rate, target.dtype)
+        decays = self.weight_decay and self._use_weight_decay(  # type: ignore[attr-defined]
+            target
+        )
+        decay = rate * self.weight_decay if decays else None  # type: ignore[attr-defined]
         if not isinstance(gradient, tf.IndexedSlices):
+            if decay is not None:
+                target.assign_sub(decay * target)
             super().update_step(  # type: ignore[misc]
                 gradient, variable, learning_rate
             )
             return
-        self.update_rows(
-            gradient if self.unique else unique_rows(gradient),
-            _tf_variable(variable),
-            tf.cast(learning_rate, variable.dtype),
-        )
+        unique = gradient if self.reduced else unique_rows(gradient)
+        if decay is not None:
+            rows = tf.gather(target, unique.indices)
+            target.scatter_sub(tf.IndexedSlices(decay * rows, unique.indices))
+        self.update_rows(unique, target, rate)
 
     def update_rows(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Updates the rows of a gradient without repeated indices."""
@@ -72,7 +80,16 @@ class _RowSparse:
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make the same optimizer again."""
         config: dict[str, Any] = super().get_config()  # type: ignore[misc]
-        return {**config, "unique": self.unique}
+        return {**config, "reduced": self.reduced}
+
+    def _apply_weight_decay(self, _: Any) -> None:
+        """Nothing: Keras would decay whole tables here; ``update_step`` decays rows."""
+
+    def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
+        """Keras' sum over the replicas, unless the caller has done it."""
+        if self.reduced:
+            return grads_and_vars
+        return super()._all_reduce_sum_gradients(grads_and_vars)  # type: ignore[misc]
 
 
 @keras.saving.register_keras_serializable(package="ctr")
@@ -82,10 +99,12 @@ class RowSparseAdam(_RowSparse, keras.optimizers.Adam):
     For a touched row with gradient g at step t (of the optimizer, not of the row):
     m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2,
     w <- w - lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + epsilon).
+    With ``weight_decay`` its weights shrink by lr * weight_decay before that (AdamW).
 
     References:
-        Kingma and Ba, 2015, https://arxiv.org/abs/1412.6980. The lazy form is that of
-        LazyAdam in TensorFlow Addons.
+        Kingma and Ba, 2015, https://arxiv.org/abs/1412.6980; Loshchilov and Hutter,
+        2019, https://arxiv.org/abs/1711.05101. The lazy form is that of LazyAdam in
+        TensorFlow Addons.
     """
 
     def __init__(
@@ -139,6 +158,29 @@ class RowSparseAdagrad(_RowSparse, keras.optimizers.Adagrad):
         change = learning_rate * values / tf.sqrt(total + self.epsilon)
         accumulator.scatter_update(tf.IndexedSlices(total, rows))
         variable.scatter_sub(tf.IndexedSlices(change, rows))
+
+
+@keras.saving.register_keras_serializable(package="ctr")
+class RowSparseSGD(_RowSparse, keras.optimizers.SGD):
+    """Gradient descent that writes only the rows that the batch touches.
+
+    For a touched row with gradient g: w <- w - lr g. There is no momentum: it would
+    move rows that the batch does not touch.
+    """
+
+    def __init__(self, learning_rate: Any = 0.01, **kwargs: Any) -> None:
+        if kwargs.get("momentum"):
+            raise ValueError(
+                f"RowSparseSGD: momentum must be 0, got {kwargs['momentum']}; it moves "
+                "rows that the batch does not touch. Use keras.optimizers.SGD"
+            )
+        super().__init__(learning_rate=learning_rate, **kwargs)
+
+    def update_rows(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Updates the rows of a gradient without repeated indices."""
+        variable.scatter_sub(
+            tf.IndexedSlices(learning_rate * gradient.values, gradient.indices)
+        )
 
 
 def _tf_variable(variable: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 import pydantic
 
 from components.config import EvaluateConfig, TrainConfig
+from components.packing.config import PackingConfig
 from data.dataset import Dataset
 from data.errors import ConfigError, suggest
 from data.settings import Settings, parse, read_yaml
@@ -36,6 +37,7 @@ class PipelineConfig(Settings):
         alias="schema",
         description="Curated schema (pbtxt), relative to this file; inferred if absent.",
     )
+    packing: PackingConfig = PackingConfig()
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
     evaluate: EvaluateConfig = EvaluateConfig()

@@ -48,6 +48,11 @@ class Folders:
         return self.base / "serving"
 
     @property
+    def checkpoints(self) -> Path:
+        """What a killed training goes on from, by its data and settings."""
+        return self.base / "checkpoints"
+
+    @property
     def reports(self) -> Path:
         """One JSON file a run."""
         return self.base / "reports"

@@ -38,12 +38,15 @@ class Locations:
         pipeline_root: folder of all artifacts.
         serving: folder that receives version directories.
         metadata: connection to ML Metadata; None where the cluster has its own.
+        checkpoints: folder for the checkpoints of trainings, which outlive a killed
+            run; none are written when None.
     """
 
     input_base: str
     pipeline_root: str
     serving: str
     metadata: object | None = None
+    checkpoints: str | None = None
 
 
 def create_pipeline(
@@ -88,8 +91,9 @@ def create_pipeline(
         # Evaluation reads raw rows through the exported signature, so only the
         # Trainer's rows are needed in transformed form.
         splits=json.dumps(["train", *_validation(config)]),
+        compression=config.packing.compression,
     )
-    trainer = _trainer(config, pack, transform, dataset)
+    trainer = _trainer(config, pack, transform, dataset, locations.checkpoints)
     model = trainer.outputs["model"]
     baseline = Resolver(
         strategy_class=LatestBlessedModelStrategy,
@@ -156,7 +160,11 @@ def _schema_gen(config: PipelineConfig, statistics: Channel, dataset: str) -> Ba
 
 
 def _trainer(
-    config: PipelineConfig, pack: BaseNode, transform: BaseNode, dataset: str
+    config: PipelineConfig,
+    pack: BaseNode,
+    transform: BaseNode,
+    dataset: str,
+    checkpoints: str | None,
 ) -> BaseNode:
     """The Trainer on packed rows."""
     return Trainer(
@@ -168,6 +176,7 @@ def _trainer(
             "model": config.model.model_dump_json(),
             "train": config.train.model_dump_json(),
             "user_weight": config.evaluate.user_weight,
+            "checkpoints": checkpoints,
         },
         train_args=trainer_pb2.TrainArgs(splits=["train"]),
         # TFX wants a second split; without validation rows the Trainer ignores it.

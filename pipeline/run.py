@@ -38,11 +38,11 @@ def run(
         CtrError: a component failed; the summary of the failed run is written.
     """
     if input_base:
-        _check_exists(input_base)
+        check_exists(input_base)
     if config.evaluate.reference is not None:
         saved_model_path(config.evaluate.reference)
     folders = local_runner.Folders((root / config.name).resolve())
-    base = input_base or config.input or _simulated(config, folders.base, observer)
+    base = input_base or config.input or simulated(config, folders.base, observer)
     recorder = Recorder(observer)
     runner = local_runner.MeasuredDagRunner(recorder)
     locations = Locations(
@@ -50,6 +50,7 @@ def run(
         pipeline_root=str(folders.artifacts),
         serving=str(folders.serving),
         metadata=local_runner.sqlite_connection(folders.metadata),
+        checkpoints=str(folders.checkpoints),
     )
     pipeline = create_pipeline(config, locations, local_runner.LOCAL_BEAM_ARGS)
     failure: CtrError | None = None
@@ -67,7 +68,7 @@ def run(
     return result
 
 
-def _check_exists(input_base: str) -> None:
+def check_exists(input_base: str) -> None:
     """Refuses a local path that is not there, before anything runs or is recorded."""
     is_pattern = any(mark in input_base for mark in "*?[{")
     if "://" not in input_base and not is_pattern and not Path(input_base).exists():
@@ -100,7 +101,7 @@ class Recorder:
         self._observer.ended(component, usage, failed)
 
 
-def _simulated(config: PipelineConfig, base: Path, observer: Observer) -> str:
+def simulated(config: PipelineConfig, base: Path, observer: Observer) -> str:
     """The simulated log of a configuration, made once for each setting of it."""
     if config.simulate is None:
         raise UsageError(

@@ -23,11 +23,11 @@ def layout_of(dataset: Dataset, inputs: Sequence[ModelInput]) -> PackedLayout:
         keys.append(PackedColumn(name=WEIGHT, dtype="float32"))
     if dataset.keys.user_id and dataset.split.has_validation:
         keys.append(PackedColumn(name=USER, dtype="int64"))
-    return PackedLayout(columns=(*keys, *map(_column, inputs)))
+    return PackedLayout(columns=(*keys, *map(column_of, inputs)))
 
 
-def _column(one: ModelInput) -> PackedColumn:
-    """The column of one input."""
+def column_of(one: ModelInput) -> PackedColumn:
+    """The column of one input, in the narrowest type for its vocabulary."""
     return PackedColumn(
         name=one.name,
         dtype=narrowest(one.vocabulary_size - 1) if one.table else "float32",

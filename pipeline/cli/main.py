@@ -15,6 +15,10 @@ from data.errors import CtrError, suggest
 # Command -> (where it is defined, its line in the help).
 COMMANDS = {
     "run": ("pipeline.cli.run:run", "Run the whole pipeline on this machine."),
+    "train": (
+        "pipeline.cli.train:train",
+        "Train a job file; each process of a cluster runs it.",
+    ),
     "simulate": (
         "pipeline.cli.simulate:simulate",
         "Write a click log with known click probabilities.",
@@ -29,6 +33,10 @@ COMMANDS = {
     "noise": (
         "pipeline.cli.noise:noise",
         "Retrain with other seeds; says which changes are noise.",
+    ),
+    "profile": (
+        "pipeline.cli.profile:profile",
+        "Say where the time of a training goes, and what would change it.",
     ),
     "report": (
         "pipeline.cli.report:report",
@@ -103,7 +111,8 @@ def main() -> None:
 def _call() -> int:
     """Runs the command; returns the exit code."""
     try:
-        cli(standalone_mode=False)
+        # Outside of standalone mode click returns the code of an early end.
+        returned = cli(standalone_mode=False)
     except CtrError as error:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
@@ -121,7 +130,7 @@ def _call() -> int:
         hint = f" Try '{context.command_path} --help'." if context else ""
         click.echo(f"error: {error.format_message()}{hint}", err=True)
         return error.exit_code
-    return 0
+    return returned if isinstance(returned, int) else 0
 
 
 if __name__ == "__main__":

@@ -1,24 +1,31 @@
 """Progress of a run on the terminal: what runs, since when, and what it cost."""
 
+import logging
 from types import TracebackType
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from components.training_channel import CHANNEL
 from pipeline.usage import Usage
 
 
 class RunProgress:
     """A spinner with the elapsed time while a component runs, a line when it ended.
 
-    Where the console is no terminal only the lines are printed.
+    What a training says of itself stands beside the spinner. Where the console is no terminal only the lines are printed.
     """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live: Progress | None = None
+        self._component = ""
+        self._handler = _Handler(self)
 
     def __enter__(self) -> "RunProgress":
+        CHANNEL.setLevel(logging.INFO)
+        CHANNEL.addHandler(self._handler)
         return self
 
     def __exit__(
@@ -27,6 +34,8 @@ class RunProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        CHANNEL.removeHandler(self._handler)
+        CHANNEL.setLevel(logging.NOTSET)
         self._stop()
 
     def note(self, text: str) -> None:
@@ -34,9 +43,16 @@ class RunProgress:
         self._stop()
         self._console.print(text, highlight=False)
 
+    def detail(self, text: str) -> None:
+        """Shows how far the running component is."""
+        if self._live is not None:
+            line = f"{self._component}  [dim]{escape(text)}[/dim]"
+            self._live.update(self._live.task_ids[0], description=line)
+
     def started(self, component: str) -> None:
         """Shows which component runs."""
         self._stop()
+        self._component = component
         if self._console.is_terminal:
             columns = SpinnerColumn(), TextColumn("{task.description}")
             self._live = Progress(
@@ -60,3 +76,15 @@ class RunProgress:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+
+class _Handler(logging.Handler):
+    """Passes what a training says on to the terminal."""
+
+    def __init__(self, progress: RunProgress) -> None:
+        super().__init__()
+        self._progress = progress
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Shows one line."""
+        self._progress.detail(record.getMessage())

@@ -34,6 +34,7 @@ from pipeline.kubeflow.rules import (
     typed_inputs,
 )
 from pipeline.kubeflow.settings import apply_settings
+from pipeline.kubeflow.storage import needs_arrow
 from pipeline.pipeline import Locations, create_pipeline
 
 # Beam works inside the pod, by the engine that local runs name, too; naming a
@@ -115,10 +116,13 @@ def job_text(job: dict[str, Any]) -> str:
 def _pipeline(config: PipelineConfig, request: Request) -> Pipeline:
     """The pipeline that local runs run, too, at the places of the cluster."""
     cluster = config.kubeflow or KubeflowConfig()
+    # TensorFlow writes checkpoints itself, so only where it has a file system.
+    root = request.pipeline_root
     locations = Locations(
         input_base=request.input_base,
-        pipeline_root=request.pipeline_root,
+        pipeline_root=root,
         serving=request.serving,
+        checkpoints=None if needs_arrow(root) else f"{root}/checkpoints",
     )
     beam_args = cluster.beam_args if cluster.beam_args is not None else POD_BEAM_ARGS
     return create_pipeline(config, locations, list(beam_args))

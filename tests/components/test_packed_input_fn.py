@@ -17,6 +17,7 @@ from data.records import frame
 INPUTS = (
     ModelInput(name="row", kind="id", table="row", vocabulary_size=70_000),
     ModelInput(name="list", kind="ids", length=3, table="row", vocabulary_size=70_000),
+    ModelInput(name="far", kind="id", table="far", vocabulary_size=2**24),
     ModelInput(name="price", kind="number"),
     ModelInput(name="image", kind="vector", length=2),
 )
@@ -25,8 +26,9 @@ LAYOUT = PackedLayout(
         PackedColumn(name="label", dtype="uint8"),
         PackedColumn(name="weight", dtype="float32"),
         PackedColumn(name="user", dtype="int64"),
-        PackedColumn(name="row", dtype="int32"),
-        PackedColumn(name="list", dtype="int32", width=3, lists=True),
+        PackedColumn(name="row", dtype="uint24"),
+        PackedColumn(name="list", dtype="uint24", width=3, lists=True),
+        PackedColumn(name="far", dtype="uint24"),
         PackedColumn(name="price", dtype="float32"),
         PackedColumn(name="image", dtype="float32", width=2),
     )
@@ -44,6 +46,7 @@ def columns(first, count):
         "user": -number,
         "row": number,
         "list": lists,
+        "far": 2**24 - 1 - 8000 * (number % 2000),
         "price": (number / 2).astype(np.float32),
         "image": np.stack([number, -number], axis=1).astype(np.float32),
     }

@@ -114,6 +114,37 @@ def test_hash_gives_same_id_to_same_text_and_zero_to_absent() -> None:
     assert all(1 <= value <= 1000 for value in (first, padded))
 
 
+def test_several_hashes_get_one_fingerprint_to_start_from() -> None:
+    import tensorflow as tf
+
+    feature = {"kind": "categorical", "buckets": 3, "hashes": 2}
+    rows = [{"w": 1.0, "a": [b"7"], "b": [b"7"]}, {"w": 2.0, "a": [b"7"]}]
+    out = transform(
+        [
+            feature | {"name": "a"},
+            feature | {"name": "b"},
+            {
+                "name": "c",
+                "kind": "cross",
+                "features": ["a", "b"],
+                "buckets": 3,
+                "hashes": 2,
+            },
+        ],
+        rows,
+    )
+
+    def fingerprint(text: str) -> int:
+        # FarmHash, which is the same in every version and process.
+        digest = tf.fingerprint([text], "farmhash64").numpy().tobytes()
+        return 1 + int.from_bytes(digest, "little") % (2**63 - 1)
+
+    seven = fingerprint("7")
+    assert column("a", out) == [seven, seven]
+    assert column("b", out) == [seven, 0]
+    assert column("c", out) == [fingerprint(f"{seven}x{seven}"), 0]
+
+
 def test_vocabulary_orders_by_count_and_sends_rare_values_to_oov() -> None:
     # x three times, y twice, z once. min_count 2 keeps x (id 1) and y (id 2); the one
     # out-of-vocabulary bucket is id 3.

@@ -9,6 +9,7 @@ from data.columns import Column, shard_columns
 from data.dataset import Dataset
 from data.features import Numeric
 from data.inputs import ModelInput, model_inputs, vocabularies
+from data.packed import narrowest
 
 
 def declare(features: list[dict[str, Any]], **rest: Any) -> Dataset:
@@ -63,6 +64,23 @@ ITEM = {"name": "item", "kind": "categorical", "buckets": 10}
             "quantiles or boundaries, not both",
         ),
         ([ITEM | {"name": "x", "column": "click"}], "the model would see the answer"),
+        (
+            [ITEM | {"encoding": "identity", "hashes": 2}],
+            "hashes: 2 needs encoding 'hash' with buckets of this feature",
+        ),
+        (
+            [
+                ITEM,
+                {
+                    "name": "h",
+                    "kind": "sequence",
+                    "vocabulary_of": "item",
+                    "max_length": 2,
+                    "hashes": 2,
+                },
+            ],
+            "hashes: 2 needs encoding 'hash' with buckets of this feature",
+        ),
     ],
 )
 def test_inconsistent_features_are_refused(
@@ -193,6 +211,45 @@ def test_model_inputs_count_id_zero_and_share_tables() -> None:
         ModelInput(name="image", kind="vector", length=8),
         ModelInput(name="x", kind="id", table="x", vocabulary_size=51),
     )
+
+
+def test_ids_of_several_hashes_are_fingerprints_in_a_table_of_buckets() -> None:
+    dataset = declare(
+        [
+            ITEM | {"hashes": 2, "embedding_dim": "auto"},
+            {
+                "name": "hist",
+                "kind": "sequence",
+                "vocabulary_of": "item",
+                "max_length": 4,
+            },
+            {
+                "name": "x",
+                "kind": "cross",
+                "features": ["item", "item2"],
+                "buckets": 50,
+                "hashes": 3,
+            },
+            ITEM | {"name": "item2"},
+        ]
+    )
+    # Fingerprints are 1 .. 2^63 - 1, and 0 is absent.
+    item = {"table": "item", "vocabulary_size": 2**63, "hashes": 2, "buckets": 10}
+    item |= {"embedding_dim": "auto"}
+
+    inputs = model_inputs(dataset, {})
+
+    assert inputs == (
+        ModelInput(name="item", kind="id", **item),
+        ModelInput(name="hist", kind="ids", length=4, **item),
+        ModelInput(
+            name="x", kind="id", table="x", vocabulary_size=2**63, hashes=3, buckets=50
+        ),
+        ModelInput(name="item2", kind="id", table="item2", vocabulary_size=11),
+    )
+    assert [one.table_rows for one in inputs] == [11, 11, 51, 11]
+    # Packed shards choose the type of a column by its largest id.
+    assert narrowest(inputs[0].vocabulary_size - 1) == "int64"
 
 
 def test_settings_are_frozen() -> None:

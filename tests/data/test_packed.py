@@ -11,11 +11,11 @@ from data.packed import (
     BLOCK_ROWS,
     PackedColumn,
     PackedLayout,
-    encode_block,
     narrowest,
     read_header,
     record_rows,
 )
+from data.packed_encoding import encode_block
 from data.packed_shards import packed_files, read_layout, write_packed
 from data.records import frame, read_records
 from data.shards import payload_chunks, verify_manifest, verify_shard
@@ -24,11 +24,19 @@ LAYOUT = PackedLayout(
     columns=(
         PackedColumn(name="label", dtype="uint8"),
         PackedColumn(name="id", dtype="uint16"),
+        PackedColumn(name="item", dtype="uint24"),
+        PackedColumn(name="shop", dtype="uint24"),
         PackedColumn(name="list", dtype="int32", width=3, lists=True),
         PackedColumn(name="image", dtype="float32", width=2),
     )
 )
-INTS = ["uint8", "uint16", "int32", "int64"]
+RANGES = {
+    "uint8": (0, 255),
+    "uint16": (0, 65_535),
+    "uint24": (0, 16_777_215),
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+}
 
 
 def rows_from(first, count):
@@ -36,6 +44,8 @@ def rows_from(first, count):
     return {
         "label": number % 2,
         "id": number,
+        "item": number * 16_000,
+        "shop": 16_777_215 - number,
         "list": np.stack([number, number + 1, number * 0], axis=1),
         "image": np.stack([number / 2, -number], axis=1).astype(np.float32),
     }
@@ -65,19 +75,34 @@ def unpack(record, layout):
     found = example_pb2.Example.FromString(record).features.feature
 
     def stored(name, dtype):
+        if dtype == "uint24":
+            low, high = stored(name, "uint16"), stored(f"_high/{name}", "uint8")
+            return [a + 65_536 * b for a, b in zip(low, high, strict=True)]
         return np.frombuffer(found[name].bytes_list.value[0], dtype).tolist()
 
     assert found["_packed"].bytes_list.value[0] == layout.header
     (rows,) = found["_rows"].int64_list.value
     columns = {}
+    for dtype in {column.dtype for column in layout.columns}:
+        names = [
+            column.name
+            for column in layout.columns
+            if column.dtype == dtype and not column.width
+        ]
+        for place, name in enumerate(names):
+            values = stored(f"_matrix/{dtype}", dtype)
+            assert len(values) == rows * len(names)
+            columns[name] = [[value] for value in values[place :: len(names)]]
     for column in layout.columns:
+        if not column.width:
+            continue
         values = stored(column.name, column.dtype)
-        lengths = [column.width or 1] * rows
+        lengths = [column.width] * rows
         if column.lists:
             lengths = stored(f"_lengths/{column.name}", column.lengths_dtype)
         taken = []
         for length in lengths:
-            taken.append(values[:length] + [0] * ((column.width or 1) - length))
+            taken.append(values[:length] + [0] * (column.width - length))
             values = values[length:]
         assert not values
         columns[column.name] = taken
@@ -89,12 +114,12 @@ def blocks(draw):
     rows = draw(st.integers(1, 6))
     columns, values = [], {}
     for number in range(draw(st.integers(1, 4))):
-        dtype = draw(st.sampled_from([*INTS, "float32"]))
+        dtype = draw(st.sampled_from([*RANGES, "float32"]))
         width = draw(st.integers(0, 4))
         item = (
             st.floats(width=32, allow_nan=False)
             if dtype == "float32"
-            else st.integers(np.iinfo(dtype).min, np.iinfo(dtype).max)
+            else st.integers(*RANGES[dtype])
         )
         lists = width > 0 and draw(st.booleans())
         item = st.one_of(st.just(0), item)
@@ -138,11 +163,22 @@ def test_trailing_zeros_of_lists_take_no_room():
     assert unpack(encode_block(layout, {"l": lists}), layout)["l"] == lists.tolist()
 
 
-def test_a_value_outside_the_type_is_refused():
-    layout = PackedLayout(columns=(PackedColumn(name="id", dtype="uint8"),))
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("uint8", [255, 256]),
+        ("uint8", [-1, 0]),
+        ("uint24", [2**24 - 1, 2**24]),
+        ("int32", [-(2**31) - 1, 0]),
+    ],
+)
+@pytest.mark.parametrize("width", [0, 1])
+def test_a_value_outside_the_type_is_refused(dtype, values, width):
+    column = PackedColumn(name="id", dtype=dtype, width=width)
+    rows = np.array(values).reshape([2, width] if width else [2])
 
-    with pytest.raises(DataError, match="column 'id': value outside uint8"):
-        encode_block(layout, {"id": np.array([255, 256])})
+    with pytest.raises(DataError, match=f"column 'id': value outside {dtype}"):
+        encode_block(PackedLayout(columns=(column,)), {"id": rows})
 
 
 @pytest.mark.parametrize(
@@ -152,7 +188,9 @@ def test_a_value_outside_the_type_is_refused():
         (255, "uint8"),
         (256, "uint16"),
         (65_535, "uint16"),
-        (65_536, "int32"),
+        (65_536, "uint24"),
+        (2**24 - 1, "uint24"),
+        (2**24, "int32"),
         (2**31 - 1, "int32"),
         (2**31, "int64"),
     ],

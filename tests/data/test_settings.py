@@ -40,6 +40,22 @@ def test_bound_names_path_rule_and_value() -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("embedding_dim", 0, "must be >= 1 or auto, got 0"),
+        ("embedding_dim", "atuo", "must be >= 1 or auto, got 'atuo'"),
+        ("hashes", 5, "must be <= 4, got 5"),
+    ],
+)
+def test_a_width_or_number_of_hashes_out_of_range_is_one_line(
+    key: str, value: Any, message: str
+) -> None:
+    content = good()
+    content["features"][0][key] = value
+    assert fault(content) == f"x.yaml: features[0].{key}: {message}"
+
+
+@pytest.mark.parametrize(
     ("place", "key", "hint"),
     [
         (("features", 0), "bucket", "buckets"),

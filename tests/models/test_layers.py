@@ -7,85 +7,10 @@ import tensorflow as tf
 
 from models.layers import (
     CrossLayer,
-    EmbeddingTable,
     FactorizationMachine,
     Logit,
-    MaskedMean,
     NumberEmbedding,
 )
-
-ROWS = np.array([[9, 9], [1, 2], [3, 4], [5, 6]], np.float32)
-
-
-def table(**kwargs):
-    layer = EmbeddingTable(4, 2, **kwargs)
-    layer.build(None)
-    layer.table.assign(ROWS)
-    return layer
-
-
-def test_a_table_gives_the_rows_of_single_ids_and_of_lists():
-    layer = table()
-
-    np.testing.assert_array_equal(layer(tf.constant([2, 1])), ROWS[[2, 1]])
-    np.testing.assert_array_equal(layer(tf.constant([[2, 0]])), ROWS[[[2, 0]]])
-
-
-def test_penalty_is_the_mean_over_examples_of_squared_row_lengths():
-    layer = table(l2=0.1)
-
-    layer(tf.constant([1, 2, 1]), training=True)
-
-    # Rows (1, 2), (3, 4), (1, 2): (5 + 25 + 5) / 3, times 0.1.
-    assert float(layer.losses[0]) == pytest.approx(0.1 * (5 + 25 + 5) / 3)
-
-
-def test_penalty_of_a_list_is_the_mean_over_its_ids_without_padding():
-    layer = table(l2=0.1)
-
-    layer(tf.constant([[1, 2, 0], [3, 0, 0], [0, 0, 0]]), training=True)
-
-    # (5 + 25) / 2 = 15; 61; 0 for the empty list. Over three examples, times 0.1.
-    assert float(layer.losses[0]) == pytest.approx(0.1 * (15 + 61 + 0) / 3, rel=1e-6)
-
-
-@pytest.mark.parametrize(("l2", "training"), [(0.1, False), (0.0, True)])
-def test_there_is_no_penalty_outside_training_or_at_strength_zero(l2, training):
-    layer = table(l2=l2)
-
-    layer(tf.constant([1]), training=training)
-
-    assert layer.losses == []
-
-
-def test_an_empty_batch_has_no_penalty():
-    layer = table(l2=0.1)
-
-    layer(tf.zeros([0], tf.int64), training=True)
-
-    assert float(layer.losses[0]) == 0.0
-
-
-def test_gradients_of_rows_and_penalty_stay_sparse():
-    layer = table(l2=0.5)
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(layer(tf.constant([1, 3]), training=True))
-        loss += tf.add_n(layer.losses)
-    gradient = tape.gradient(loss, layer.table.value)
-
-    assert isinstance(gradient, tf.IndexedSlices)
-    # 1 of the sum, and 2 * 0.5 / 2 rows times the row itself.
-    expected = np.zeros_like(ROWS)
-    expected[[1, 3]] = 1 + 0.5 * ROWS[[1, 3]]
-    np.testing.assert_allclose(tf.convert_to_tensor(gradient), expected)
-
-
-def test_masked_mean_leaves_padding_out_and_an_empty_list_is_zero():
-    ids = tf.constant([[1, 2, 0], [0, 0, 0]])
-
-    mean = MaskedMean()(tf.gather(ROWS, ids), ids)
-
-    np.testing.assert_allclose(mean, [[(1 + 3) / 2, (2 + 4) / 2], [0, 0]])
 
 
 def test_factorization_machine_sums_the_products_of_all_pairs():
@@ -149,8 +74,6 @@ def test_logit_starts_at_the_base_rate_where_that_is_finite(rate, logit):
 @pytest.mark.parametrize(
     "layer",
     [
-        EmbeddingTable(4, 2, l2=0.1, initial_scale=0.0),
-        MaskedMean(),
         NumberEmbedding(3),
         FactorizationMachine(),
         CrossLayer(rank=2),

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from data.inputs import ModelInput
 from models.config import ModelConfig
+from models.embedding_table import EmbeddingTable
 from models.registry import MODELS, build
 
 INPUTS = (
@@ -17,6 +18,15 @@ INPUTS = (
     ModelInput(name="history", kind="ids", length=5, table="item", vocabulary_size=20),
     ModelInput(name="price.log-1", kind="number"),
     ModelInput(name="image", kind="vector", length=6),
+    ModelInput(
+        name="user",
+        kind="id",
+        table="user",
+        vocabulary_size=2**63,
+        hashes=2,
+        buckets=50,
+        embedding_dim="auto",
+    ),
 )
 
 
@@ -28,7 +38,23 @@ def batch(rows, seed=0):
         "history": tf.constant(random.integers(0, 20, (rows, 5))),
         "price.log-1": tf.constant(random.normal(size=rows), tf.float32),
         "image": tf.constant(random.normal(size=(rows, 6)), tf.float32),
+        "user": tf.constant(random.integers(0, 2**63 - 1, rows)),
     }
+
+
+def exported(model, path):
+    """The model written as a SavedModel with one signature, and loaded again."""
+    module = tf.Module()
+    module.model = model
+    specs = {
+        key: tf.TensorSpec([None, *tensor.shape[1:]], tensor.dtype, name=key)
+        for key, tensor in batch(1).items()
+    }
+    module.serve = tf.function(
+        lambda features: {"logit": model(features)}, input_signature=[specs]
+    )
+    tf.saved_model.save(module, str(path), {"serving_default": module.serve})
+    return tf.saved_model.load(str(path))
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +127,28 @@ def test_inputs_of_one_table_share_one_embedding(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
+def test_partitioned_tables_predict_as_whole_ones_before_and_after_export(
+    name, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("models.tables.PARTITION_BYTES", 0)
+    whole = build(ModelConfig(name=name), INPUTS)
+    parted = build(ModelConfig(name=name), INPUTS, table_partitions=3)
+    for layer, source in zip(parted.layers, whole.layers, strict=True):
+        values = source.get_weights()
+        if isinstance(layer, EmbeddingTable):
+            # Row r is in part r % 3; 3 * ceil(rows / 3) places in all.
+            padded = np.pad(values[0], [(0, -len(values[0]) % 3), (0, 0)])
+            values = [padded[part::3] for part in range(3)]
+        layer.set_weights(values)
+
+    loaded = exported(parted, tmp_path)
+
+    expected = whole(batch(9)).numpy()
+    for logits in (parted(batch(9)), loaded.serve(batch(9))["logit"]):
+        np.testing.assert_allclose(logits, expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_a_saved_network_predicts_the_same(name, tmp_path):
     model = build(ModelConfig(name=name), INPUTS, base_rate=0.1)
     expected = model(batch(5)).numpy()
@@ -114,21 +162,11 @@ def test_a_saved_network_predicts_the_same(name, tmp_path):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_network_can_be_served_from_a_plain_function(name, tmp_path):
     model = build(ModelConfig(name=name), INPUTS)
-    module = tf.Module()
-    module.model = model
-    specs = {
-        key: tf.TensorSpec([None, *tensor.shape[1:]], tensor.dtype, name=key)
-        for key, tensor in batch(1).items()
-    }
-    module.serve = tf.function(
-        lambda features: {"p": tf.sigmoid(model(features))}, input_signature=[specs]
-    )
-    tf.saved_model.save(module, str(tmp_path), {"serving_default": module.serve})
 
-    loaded = tf.saved_model.load(str(tmp_path))
+    loaded = exported(model, tmp_path)
 
     np.testing.assert_allclose(
-        loaded.serve(batch(3))["p"], tf.sigmoid(model(batch(3))), rtol=1e-6
+        loaded.serve(batch(3))["logit"], model(batch(3)), rtol=1e-6
     )
 
 
@@ -169,3 +207,24 @@ def test_logistic_regression_adds_weights_and_numbers():
 
     # Mean of the weights 4 and 9, and 10 * 0.3.
     assert float(logit[0, 0]) == pytest.approx(6.5 + 3.0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_half_precision_keeps_weights_and_logit_whole_and_is_close(name):
+    config = ModelConfig(name=name, embedding_dim=8, hidden=(16,))
+    models = []
+    for precision in ("float32", "bfloat16"):
+        keras.utils.set_random_seed(4)
+        models.append(build(config, INPUTS, base_rate=0.02, precision=precision))
+    assert keras.config.dtype_policy().name == "float32"
+
+    logits = [model(batch(64), training=False) for model in models]
+
+    assert logits[1].dtype == tf.float32
+    assert {weight.dtype for weight in models[1].trainable_variables} == {"float32"}
+    # bfloat16 keeps eight bits; the products here are all below 1.
+    np.testing.assert_allclose(logits[0], logits[1], atol=0.02)
+    kinds = {layer.compute_dtype for layer in models[1].layers if layer.weights}
+    assert kinds == (
+        {"float32"} if name == "logistic_regression" else {"float32", "bfloat16"}
+    )

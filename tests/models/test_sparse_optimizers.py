@@ -3,7 +3,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from models.sparse_optimizers import RowSparseAdagrad, RowSparseAdam, unique_rows
+from models.sparse_optimizers import (
+    RowSparseAdagrad,
+    RowSparseAdam,
+    RowSparseSGD,
+    unique_rows,
+)
 
 ROWS, DIM = 5, 2
 START = np.arange(ROWS * DIM, dtype=np.float32).reshape(ROWS, DIM) / 10
@@ -128,7 +133,7 @@ def test_dense_gradients_get_the_formula_of_the_base_class(ours):
 
 @pytest.mark.parametrize("kind", [RowSparseAdam, RowSparseAdagrad])
 def test_an_optimizer_survives_serialisation(kind):
-    optimizer = kind(0.02, unique=True)
+    optimizer = kind(0.02, reduced=True)
 
     again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
 
@@ -139,7 +144,7 @@ def test_an_optimizer_survives_serialisation(kind):
 def test_a_promise_of_unique_rows_gives_the_same_update():
     results = []
     for unique in (False, True):
-        optimizer = RowSparseAdam(0.1, unique=unique)
+        optimizer = RowSparseAdam(0.1, reduced=unique)
         variable = table(optimizer)
         optimizer.apply([slices([[1, 2], [3, 4]], [3, 1])], [variable])
         results.append(variable.numpy())
@@ -150,3 +155,57 @@ def test_a_promise_of_unique_rows_gives_the_same_update():
 def test_amsgrad_is_refused_with_the_alternative():
     with pytest.raises(ValueError, match=r"amsgrad must be False, got True.*Adam"):
         RowSparseAdam(0.1, amsgrad=True)
+
+
+def test_gradient_descent_moves_the_rows_of_the_batch():
+    optimizer = RowSparseSGD(0.5)
+    variable = table(optimizer)
+    start = variable.numpy()
+
+    optimizer.apply([slices([[1, 2], [3, 4], [10, 20]], [4, 0, 4])], [variable])
+
+    # Row 4 occurs twice: 0.5 * (1 + 10), 0.5 * (2 + 20).
+    expected = start.copy()
+    expected[0] -= [1.5, 2]
+    expected[4] -= [5.5, 11]
+    np.testing.assert_allclose(variable.numpy(), expected, rtol=1e-6)
+
+
+def test_momentum_is_refused_with_the_alternative():
+    with pytest.raises(ValueError, match=r"momentum must be 0, got 0\.9.*SGD"):
+        RowSparseSGD(0.1, momentum=0.9)
+
+
+@pytest.mark.parametrize("kind", [RowSparseAdam, RowSparseAdagrad])
+def test_weight_decay_reaches_only_the_rows_of_the_batch(kind):
+    """A decayed row is the undecayed one less rate * decay * row, as in AdamW."""
+    moved = {}
+    for decay in (None, 0.25):
+        optimizer = kind(0.1, weight_decay=decay)
+        variable = table(optimizer)
+        start = variable.numpy()
+        optimizer.apply([slices([[1, 2], [3, 4], [1, 1]], [3, 1, 3])], [variable])
+        moved[decay] = variable.numpy()
+
+    expected = moved[None].copy()
+    expected[[1, 3]] -= 0.1 * 0.25 * start[[1, 3]]
+    np.testing.assert_allclose(moved[0.25], expected, rtol=1e-6)
+    np.testing.assert_array_equal(moved[0.25][[0, 2, 4]], start[[0, 2, 4]])
+
+
+@pytest.mark.parametrize("ours", [RowSparseAdam, RowSparseAdagrad])
+def test_dense_weights_decay_as_in_keras(ours):
+    theirs = {
+        RowSparseAdam: keras.optimizers.Adam,
+        RowSparseAdagrad: keras.optimizers.Adagrad,
+    }[ours]
+    results = []
+    for kind in (ours, theirs):
+        optimizer = kind(0.1, weight_decay=0.3)
+        variable = keras.Variable(np.array([1.0, -2.0, 3.0], np.float32))
+        optimizer.build([variable])
+        for _ in range(3):
+            optimizer.apply([tf.constant([0.5, 0.1, -0.2])], [variable])
+        results.append(variable.numpy())
+
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-6)

@@ -54,6 +54,10 @@ def test_remote_paths_stay_as_they_are(tmp_path: Path) -> None:
             "evaluate: {slices: [[itm]]}\n",
             r"evaluate.slices\[0\]: no column 'itm'.*'item'",
         ),
+        (
+            "packing: {compression: snappy}\n",
+            "packing.compression: must be one of gzip, none, got 'snappy'",
+        ),
         ("trian: {epochs: 2}\n", "unknown key 'trian'. Did you mean 'train'"),
         ("train: {epochs: 0}\n", "train.epochs: must be >= 1, got 0"),
         (

@@ -369,7 +369,7 @@ data = (
     random.integers(0, 2, 1003), random.random(1003).astype(np.float32),
     random.integers(0, 3, 1003).astype(np.float32), random.integers(0, 90, 1003),
 )
-strategy = make_strategy("mirrored", ("CPU:0", "CPU:1"))
+strategy = make_strategy("mirrored", devices=("CPU:0", "CPU:1"))
 assert strategy.num_replicas_in_sync == 2
 for capacity in (300, 2000):
     one, pcop = GroupAUC(capacity), PCOP(dtype="float64")

@@ -1,5 +1,10 @@
 """Packed shards hold the very values that Transform makes of the rows."""
 
+import gzip
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,25 +144,50 @@ def packed(dataset: Any, folder: Path) -> Path:
     return folder / "packed"
 
 
-def run(dataset: Any, folder: Path, target: Path, **options: Any) -> None:
+def run(
+    dataset: Any,
+    folder: Path,
+    target: Path,
+    *,
+    in_beam: bool = False,
+    compress: bool = True,
+) -> None:
     import tensorflow_transform as tft
 
     from components.example_gen.run import local_pipeline
     from components.model_inputs import inputs_of
     from components.packing.layout import layout_of
     from components.packing.pack import pack
+    from components.packing.shard import PackJob
 
     transform = str(folder / "transform")
     inputs = inputs_of(dataset, tft.TFTransformOutput(transform))
-    pack(
-        local_pipeline(),
-        str(folder / "rows"),
-        transform,
-        str(target),
-        layout_of(dataset, inputs),
-        splits=list(SHARDS),
-        **options,
+    job = PackJob(
+        source=str(folder / "rows"),
+        transform=transform,
+        target=str(target),
+        layout=layout_of(dataset, inputs),
+        compress=compress,
     )
+    pack(job, list(SHARDS), local_pipeline() if in_beam else None)
+
+
+def copy_of(folder: Path, target: Path) -> Path:
+    """The shards to damage, beside the same transform."""
+    shutil.copytree(folder / "rows", target / "rows")
+    (target / "transform").symlink_to(folder / "transform")
+    return target
+
+
+def refusal(dataset: Any, folder: Path, in_beam: bool) -> str:
+    """What a user reads when packing fails, which must not look finished."""
+    from pipeline.local_runner import reason
+
+    with pytest.raises(Exception, match="rows-0") as raised:
+        run(dataset, folder, folder / "packed", in_beam=in_beam)
+    left = {path.name for path in (folder / "packed").iterdir()}
+    assert not left & {"manifest.json", "_writing"}
+    return reason(raised.value)
 
 
 def batch_of(read: Any, files: list[str], dataset: Any, folder: Path) -> Any:
@@ -217,33 +247,95 @@ def test_rows_keep_their_shard_and_the_manifest_counts_them(packed: Path) -> Non
     ]
 
 
-def test_equal_rows_give_equal_bytes(
+def test_beam_and_one_process_write_the_same_bytes(
     dataset: Any, folder: Path, packed: Path, tmp_path: Path
 ) -> None:
-    run(dataset, folder, tmp_path)
+    run(dataset, folder, tmp_path, in_beam=True)
 
-    for path in packed.glob("Split-*/*"):
-        again = tmp_path / path.relative_to(packed)
-        assert again.read_bytes() == path.read_bytes()
+    names = [path.relative_to(packed) for path in packed.rglob("*") if path.is_file()]
+    assert len(names) == 5  # four shards and the manifest
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (packed / name).read_bytes()
 
 
-def test_a_shard_with_other_rows_than_its_manifest_is_refused(
+def test_a_split_without_shards_is_listed_as_empty(
     dataset: Any, folder: Path, tmp_path: Path
 ) -> None:
-    import shutil
+    from data.manifest import make_split, read_manifest, write_manifest
 
-    from data.errors import DataError
-    from pipeline.local_runner import reason
+    source = copy_of(folder, tmp_path)
+    rows = read_manifest(str(source / "rows"))
+    splits = {**rows.splits, "validate": make_split([], None)}
+    write_manifest(str(source / "rows"), rows.model_copy(update={"splits": splits}))
 
-    shutil.copytree(folder / "rows", tmp_path / "rows")
-    (tmp_path / "transform").symlink_to(folder / "transform")
-    shutil.copyfile(
-        folder / "rows/Split-train/rows-2.gz", tmp_path / "rows/Split-train/rows-0.gz"
+    run(dataset, source, tmp_path / "packed")
+
+    found = read_manifest(str(tmp_path / "packed"))
+    assert found.splits["validate"].shards == ()
+    assert found.rows_written == found.splits["train"].rows == 701
+
+
+@pytest.mark.parametrize("in_beam", [False, True])
+def test_a_shard_with_other_rows_than_its_manifest_is_refused(
+    dataset: Any, folder: Path, tmp_path: Path, in_beam: bool
+) -> None:
+    source = copy_of(folder, tmp_path)
+    train = source / "rows/Split-train"
+    shutil.copyfile(train / "rows-2.gz", train / "rows-0.gz")
+
+    message = refusal(dataset, source, in_beam)
+
+    assert f"{train}/rows-0.gz: 301 rows with" in message
+    assert "400 with 134 in the manifest" in message
+    assert "DataError" not in message
+
+
+@pytest.mark.parametrize("in_beam", [False, True])
+def test_a_cut_shard_is_named(
+    dataset: Any, folder: Path, tmp_path: Path, in_beam: bool
+) -> None:
+    source = copy_of(folder, tmp_path)
+    cut = source / "rows/Split-train/rows-0.gz"
+    cut.write_bytes(cut.read_bytes()[:-9])
+
+    message = refusal(dataset, source, in_beam)
+
+    assert message.startswith(f"{cut}: no end marker of the compression")
+    assert "the file was cut; copy it again" in message
+    assert not (source / "packed/Split-train/rows-0.gz").exists()
+
+
+def test_a_damaged_record_is_named(dataset: Any, folder: Path, tmp_path: Path) -> None:
+    source = copy_of(folder, tmp_path)
+    shard = source / "rows/Split-train/rows-0.gz"
+    records = bytearray(gzip.decompress(shard.read_bytes()))
+    records[20] ^= 1  # in the payload of the first record
+    shard.write_bytes(gzip.compress(bytes(records)))
+
+    message = refusal(dataset, source, in_beam=False)
+
+    assert message.startswith(f"{shard}: record 0 (from 0) at offset 0: payload fails")
+
+
+def test_a_kill_in_the_middle_leaves_no_shard_under_its_name(tmp_path: Path) -> None:
+    script = """
+import os, signal, sys
+import numpy as np
+from data.packed import PackedColumn, PackedLayout
+from data.packed_shards import write_packed
+
+layout = PackedLayout(columns=(PackedColumn(name="label", dtype="uint8"),))
+
+def batches():
+    yield {"label": np.zeros(100_000, np.uint8)}
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write_packed(sys.argv[1], "Split-train/rows-0.gz", layout, batches(), "label")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], cwd=Path.cwd(), check=False
     )
 
-    with pytest.raises(Exception, match="rows-0") as raised:
-        run(dataset, tmp_path, tmp_path / "packed")
-    assert "301 rows with" in reason(raised.value)
-    assert "400 with 134 in the manifest" in reason(raised.value)
-    assert DataError.__name__ not in reason(raised.value)
-    assert not (tmp_path / "packed/manifest.json").exists()
+    assert done.returncode == -signal.SIGKILL
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path.parent.name for path in files] == ["_writing"]

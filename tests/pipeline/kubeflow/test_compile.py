@@ -147,6 +147,7 @@ def test_vertex_gets_what_the_runner_gives(tmp_path):
         input_base="gs://b/log",
         pipeline_root="gs://b/r",
         serving="gs://b/r/demo/serving",
+        checkpoints="gs://b/r/checkpoints",
     )
     runner.run(create_pipeline(config, locations, list(POD_BEAM_ARGS)))
     written = json.loads((tmp_path / "job.json").read_text())
