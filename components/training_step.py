@@ -131,7 +131,7 @@ class TrainingStep:
         """Fetches a batch, and takes a step on it."""
         begin = tf.timestamp()
         with tf.control_dependencies([begin]):
-            batch = next(iterator)
+            batch = _next_batch(iterator)
         with tf.control_dependencies(tf.nest.flatten(batch, expand_composites=True)):
             waited = tf.timestamp() - begin
         features, label, weight = batch
@@ -193,6 +193,24 @@ class TrainingStep:
         self._inputs = list(floats)
         finite = [tf.reduce_all(tf.math.is_finite(one)) for one in floats.values()]
         return 1.0 - tf.cast(tf.stack(finite), tf.float32)
+
+
+def _next_batch(iterator: Any) -> Any:
+    """The next batch, within a graph.
+
+    For a single device by the operation that blocks: the usual one hands over to
+    another thread and back, and other operations of the step run in between, so that
+    it costs up to a twentieth of a small step and waiting cannot be told from working.
+    """
+    if not isinstance(iterator, tf.data.Iterator):
+        return next(iterator)
+    specs = tf.nest.flatten(iterator.element_spec)
+    values = tf.raw_ops.IteratorGetNextSync(
+        iterator=iterator._iterator_resource,
+        output_types=[spec.dtype for spec in specs],
+        output_shapes=[spec.shape for spec in specs],
+    )
+    return tf.nest.pack_sequence_as(iterator.element_spec, values)
 
 
 def _summed(gradients: list[Any]) -> list[Any]:
