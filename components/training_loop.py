@@ -39,6 +39,9 @@ from data.errors import RunError
 # Steps between two looks at what the steps returned. A look waits for the device, so
 # one at every step would keep an accelerator idle; the step at fault is found anyway.
 _REPORT_STEPS = 50
+# Waiting for input in an epoch that is worth a warning: seconds, and share of its time.
+_LONG_WAIT = 5.0
+_LARGE_SHARE = 0.2
 
 
 def train(
@@ -179,7 +182,8 @@ class _Run:
         state = self._state
         iterator = iter(self._batches(train_data))
         pending: list[Any] = []
-        since = self._watch.elapsed
+        since = start = self._watch.elapsed
+        waited = state.waited
         while (taken := self._take(iterator, len(pending))) is not None:
             pending.append(taken)
             done = state.steps + len(pending)
@@ -192,6 +196,7 @@ class _Run:
                 since = self._watch.elapsed
         if pending:
             self._report(pending, since)
+        self._warn(state.waited - waited, self._watch.elapsed - start)
         state.end_epoch()
 
     def validate(self, validation: Validation) -> ValidationScores:
@@ -293,6 +298,17 @@ class _Run:
         state.reports.append(progress)
         self._log.progress(progress)
         self._tell(progress)
+
+    def _warn(self, waited: float, seconds: float) -> None:
+        """Says so where input bounds the training."""
+        share = waited / max(seconds, 1e-9)
+        if waited > _LONG_WAIT and share > _LARGE_SHARE:
+            CHANNEL.warning(
+                f"training: {share:.0%} of epoch {self._state.epoch + 1} was spent "
+                "waiting for input; `ctr profile` measures which settings help. Shards "
+                "on slow storage: train.staging; rows that cost much to read: "
+                "packing.compression none"
+            )
 
     def _tell(self, progress: Progress) -> None:
         """Hands a report to whoever watches."""

@@ -49,6 +49,10 @@ class RunProgress:
             line = f"{self._component}  [dim]{escape(text)}[/dim]"
             self._live.update(self._live.task_ids[0], description=line)
 
+    def warn(self, text: str) -> None:
+        """Prints a warning that stays."""
+        self._console.print(f"  [yellow]{escape(text)}[/yellow]", highlight=False)
+
     def started(self, component: str) -> None:
         """Shows which component runs."""
         self._stop()
@@ -86,5 +90,8 @@ class _Handler(logging.Handler):
         self._progress = progress
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Shows one line."""
-        self._progress.detail(record.getMessage())
+        """Shows one line; a warning stays."""
+        show = self._progress.detail
+        if record.levelno >= logging.WARNING:
+            show = self._progress.warn
+        show(record.getMessage())

@@ -11,6 +11,7 @@ from components.early_stopping import Best, EarlyStopping
 from components.strategy import make_strategy
 from components.training_log import Progress, thinned
 from components.training_loop import train
+from components.training_step import TrainingStep
 from components.validation import Validation, ValidationScores
 from components.worker_batches import by_rows
 from data.errors import RunError
@@ -493,6 +494,22 @@ def test_the_rate_warms_up_from_step_to_step():
     )
 
     assert [one.learning_rate for one in seen] == pytest.approx([0.2, 0.4, 0.6, 0.6])
+
+
+@pytest.mark.parametrize(("waited", "warns"), [(1.0, True), (0.1, False)])
+def test_waiting_for_input_is_said_with_remedies(monkeypatch, caplog, waited, warns):
+    """Eleven steps: eleven seconds are worth a warning, one second is not."""
+    take = TrainingStep.take
+    monkeypatch.setattr(
+        TrainingStep, "take", lambda *one: (take(*one)[0], waited), raising=True
+    )
+    trained()
+
+    warnings = [one.message for one in caplog.records if one.levelname == "WARNING"]
+    assert len(warnings) == warns
+    if warns:
+        assert "of epoch 1 was spent waiting for input" in warnings[0]
+        assert "train.staging" in warnings[0]
 
 
 def test_the_profiler_records_the_chosen_steps(tmp_path):

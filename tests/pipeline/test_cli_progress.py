@@ -28,6 +28,17 @@ def test_a_terminal_shows_what_the_training_says():
     assert "after" not in text
 
 
+def test_a_warning_stays_on_a_terminal_and_in_a_file():
+    for is_terminal in (True, False):
+        shown = io.StringIO()
+        console = Console(file=shown, force_terminal=is_terminal, width=120)
+        with RunProgress(console) as progress:
+            progress.started("Trainer")
+            CHANNEL.warning("30% of [epoch 1] was spent waiting")
+
+        assert "30% of [epoch 1] was spent waiting" in shown.getvalue()
+
+
 def test_a_file_gets_only_the_lines_of_ended_components():
     shown = io.StringIO()
     with RunProgress(Console(file=shown, width=120)) as progress:
