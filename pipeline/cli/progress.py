@@ -25,6 +25,8 @@ class RunProgress:
 
     def __enter__(self) -> "RunProgress":
         CHANNEL.setLevel(logging.INFO)
+        # Or the libraries' own handlers would print each line, too.
+        CHANNEL.propagate = False
         CHANNEL.addHandler(self._handler)
         return self
 
@@ -36,6 +38,7 @@ class RunProgress:
     ) -> None:
         CHANNEL.removeHandler(self._handler)
         CHANNEL.setLevel(logging.NOTSET)
+        CHANNEL.propagate = True
         self._stop()
 
     def note(self, text: str) -> None:

@@ -39,10 +39,11 @@ def test_a_warning_stays_on_a_terminal_and_in_a_file():
         assert "30% of [epoch 1] was spent waiting" in shown.getvalue()
 
 
-def test_a_file_gets_only_the_lines_of_ended_components():
+def test_a_file_gets_only_the_lines_of_ended_components(caplog):
     shown = io.StringIO()
     with RunProgress(Console(file=shown, width=120)) as progress:
         progress.started("Trainer")
         CHANNEL.info("epoch 1/3")
 
     assert shown.getvalue() == ""
+    assert not caplog.records  # what libraries' handlers would print
