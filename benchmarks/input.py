@@ -38,6 +38,8 @@ from benchmarks.input_files import (
 )
 from benchmarks.machine import describe
 from components import input_fn, packed_input_fn
+from components.profiling.recipe import published_rows
+from data.inputs import ModelInput
 from data.records import CHUNK_BYTES
 
 RESULTS = Path(__file__).parent / "results"
@@ -54,11 +56,21 @@ GUNZIP_SHARE = 0.5
 MAX_CORRELATION = 0.02
 
 
-def recipe(files: list[str], schema: str) -> tf.data.Dataset:
-    """The input pipeline of tutorials; an element is a dict of 256 rows."""
+def recipe_rows(
+    files: list[str], inputs: tuple[ModelInput, ...]
+) -> tuple[tf.data.Dataset, dict[str, list[int]]]:
+    """Rows as tutorials read them, and the shape of each column to pad them to.
+
+    Args:
+        files: files of ``write_files``.
+        inputs: what to read beside the label.
+
+    Returns:
+        A dict of tensors for each row, and shapes without the batch.
+    """
     kinds: dict[str, Any] = {LABEL: tf.io.FixedLenFeature([], tf.int64)}
     shapes: dict[str, list[int]] = {LABEL: []}
-    for one in inputs_of(schema):
+    for one in inputs:
         kind = tf.int64 if one.table else tf.float32
         shapes[one.name] = [one.length] if one.length else []
         kinds[one.name] = tf.io.FixedLenFeature(shapes[one.name], kind)
@@ -66,17 +78,12 @@ def recipe(files: list[str], schema: str) -> tf.data.Dataset:
             kinds[one.name] = tf.io.FixedLenSequenceFeature(
                 [], kind, allow_missing=True
             )
-    rows = (
-        tf.data.Dataset.list_files(files)
-        .interleave(
-            lambda file: tf.data.TFRecordDataset(file, compression_type="GZIP"),
-            num_parallel_calls=tf.data.AUTOTUNE,
-        )
-        .map(
-            lambda record: tf.io.parse_single_example(record, kinds),
-            num_parallel_calls=tf.data.AUTOTUNE,
-        )
-    )
+    return published_rows(files, kinds), shapes
+
+
+def recipe(files: list[str], schema: str) -> tf.data.Dataset:
+    """The input pipeline of tutorials; an element is a dict of 256 rows."""
+    rows, shapes = recipe_rows(files, inputs_of(schema))
     if schema == "wide":
         return rows.padded_batch(RECIPE_BATCH, shapes).prefetch(tf.data.AUTOTUNE)
     return rows.batch(RECIPE_BATCH).prefetch(tf.data.AUTOTUNE)

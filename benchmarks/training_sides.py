@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from benchmarks.input import recipe_rows
 from benchmarks.input_files import LABEL
 from benchmarks.training_model import make_model, read_inputs
 from components import packed_input_fn
@@ -138,28 +139,8 @@ def _fit(files: list[str], schema: str, steps: int, optimizer: Any) -> dict[str,
 
 def recipe_batches(files: list[str], schema: str) -> tf.data.Dataset:
     """Batches as tutorials make them, over and over: (inputs by name, label [B])."""
-    kinds: dict[str, Any] = {LABEL: tf.io.FixedLenFeature([], tf.int64)}
-    shapes: dict[str, list[int]] = {LABEL: []}
-    for one in read_inputs(schema):
-        kind = tf.int64 if one.table else tf.float32
-        shapes[one.name] = [one.length] if one.length else []
-        kinds[one.name] = tf.io.FixedLenFeature(shapes[one.name], kind)
-        if one.name.startswith("list_"):
-            kinds[one.name] = tf.io.FixedLenSequenceFeature(
-                [], kind, allow_missing=True
-            )
-    rows = (
-        tf.data.Dataset.list_files(files)
-        .interleave(
-            lambda file: tf.data.TFRecordDataset(file, compression_type="GZIP"),
-            num_parallel_calls=tf.data.AUTOTUNE,
-        )
-        .map(
-            lambda record: tf.io.parse_single_example(record, kinds),
-            num_parallel_calls=tf.data.AUTOTUNE,
-        )
-        .repeat()
-    )
+    rows, shapes = recipe_rows(files, read_inputs(schema))
+    rows = rows.repeat()
     has_lists = schema == "wide"
     batches = rows.padded_batch(BATCH, shapes) if has_lists else rows.batch(BATCH)
     return batches.map(_with_label).prefetch(tf.data.AUTOTUNE)

@@ -16,7 +16,8 @@ class Checkpoints:
     complete, so that a kill while it is written costs only the new one.
 
     Args:
-        folder: where they are; a temporary one when None.
+        folder: where they are. When None only the best weights are kept, in a
+            temporary one.
         model: the model, built.
         optimizer: its optimizer, built.
         state: the counters; restored in place.
@@ -48,7 +49,7 @@ class Checkpoints:
         self._manager = tf.train.CheckpointManager(
             self._checkpoint, self._target, max_to_keep=1
         )
-        self._state = state
+        self._state, self._is_resumable = state, folder is not None
 
     def restore(self) -> bool:
         """Continues from the last checkpoint.
@@ -64,7 +65,8 @@ class Checkpoints:
 
     def save(self) -> None:
         """Writes a checkpoint and removes the one before, and outdated best weights."""
-        self._manager.save(checkpoint_number=self._state.steps)
+        if self._is_resumable:
+            self._manager.save(checkpoint_number=self._state.steps)
         kept = f"{self._best(self._state.best.epoch)}."
         for path in tf.io.gfile.glob(f"{self._target}/best-*"):
             if not path.startswith(kept):

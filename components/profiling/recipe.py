@@ -49,6 +49,29 @@ def write_rows(rows: TrainingRows, folder: str) -> list[str]:
     return files
 
 
+def published_rows(files: list[str], spec: dict[str, Any]) -> tf.data.Dataset:
+    """Rows as tutorials read them, a record at a time.
+
+    Args:
+        files: GZIP TFRecord files with a tf.Example a row.
+        spec: of the features, as ``tf.io.parse_single_example`` takes it.
+
+    Returns:
+        A dict of tensors for each row.
+    """
+    return (
+        tf.data.Dataset.list_files(files)
+        .interleave(
+            lambda file: tf.data.TFRecordDataset(file, compression_type="GZIP"),
+            num_parallel_calls=tf.data.AUTOTUNE,
+        )
+        .map(
+            lambda record: tf.io.parse_single_example(record, spec),
+            num_parallel_calls=tf.data.AUTOTUNE,
+        )
+    )
+
+
 def recipe_batches(rows: TrainingRows, files: list[str]) -> Work:
     """Reading of such files as published, epoch after epoch.
 
@@ -73,15 +96,7 @@ def recipe_batches(rows: TrainingRows, files: list[str]) -> Work:
             else tf.io.FixedLenFeature(shapes[one.name], kind)
         )
     batches = (
-        tf.data.Dataset.list_files(files)
-        .interleave(
-            lambda file: tf.data.TFRecordDataset(file, compression_type="GZIP"),
-            num_parallel_calls=tf.data.AUTOTUNE,
-        )
-        .map(
-            lambda record: tf.io.parse_single_example(record, spec),
-            num_parallel_calls=tf.data.AUTOTUNE,
-        )
+        published_rows(files, spec)
         .padded_batch(rows.config.batch_size, shapes)
         .prefetch(tf.data.AUTOTUNE)
     )
