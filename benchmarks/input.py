@@ -14,7 +14,6 @@ Writes ``benchmarks/results/input_<schema>_<stack>.json``.
 
 import argparse
 import itertools
-import json
 import statistics
 import tempfile
 import time
@@ -28,6 +27,7 @@ import tensorflow as tf
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.bars import write_result
 from benchmarks.input_files import (
     LABEL,
     NUMBER,
@@ -42,7 +42,6 @@ from components.profiling.recipe import published_rows
 from data.inputs import ModelInput
 from data.records import CHUNK_BYTES
 
-RESULTS = Path(__file__).parent / "results"
 RECIPE_BATCH = 256
 BATCH = 4096
 WARM_UP_SECONDS = 1.0
@@ -274,9 +273,7 @@ def main() -> None:
         }
         result["bars"] = verdicts(schema, result["contestants"])
         console.print(table_of(schema, result), *result["bars"], sep="\n")
-        name = f"input_{schema}_tfx{machine['packages']['tfx']}.json"
-        text = json.dumps(result, indent=1) + "\n"
-        (RESULTS / name).write_text(text, "utf-8")
+        write_result(f"input_{schema}", result)
 
 
 if __name__ == "__main__":

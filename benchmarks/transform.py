@@ -28,12 +28,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.bars import write_result
 from benchmarks.machine import describe
 from benchmarks.transform_files import SHARDS, write_rows
 from benchmarks.transform_sides import run_side
 from data.manifest import read_manifest
 
-RESULTS = Path(__file__).parent / "results"
 FEW_ROWS = 8192
 RESULT = "costs.json"
 # At least so many times less CPU a row than TFX's Transform.
@@ -168,8 +168,7 @@ def main() -> None:
         "sides": sides,
         "bars": bars,
     }
-    name = f"transform_tfx{machine['packages']['tfx']}.json"
-    (RESULTS / name).write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    write_result("transform", result)
 
 
 if __name__ == "__main__":
