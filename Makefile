@@ -2,7 +2,7 @@
 # STACK=older|newer, PYTHON=PATH and CTR_ACCELERATOR=cpu|gpu steer the set-up.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all bench check format lock clean
+.PHONY: help setup run test test-all bench check format lock audit clean
 bin := .venv/bin
 packages := data models components pipeline
 export STACK PYTHON CTR_ACCELERATOR
@@ -37,6 +37,9 @@ format: setup  ## Rewrites the sources the way `make check` wants them.
 
 lock: setup  ## Recompiles the lock files to the newest versions that fit.
 	scripts/lock
+
+audit: setup  ## Asks PyPI's advisories about every pin of the locks; needs a network.
+	scripts/audit
 
 clean:  ## Removes .venv, caches and build outputs; runs/ stays.
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis \

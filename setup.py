@@ -34,6 +34,7 @@ setup(
         "google-crc32c>=1.5",
         "isal>=1.7",
         "jinja2>=3.1",
+        "kubernetes",
         "numpy>=1.22",
         "plotly>=6",
         "psutil>=5.9",

@@ -245,6 +245,9 @@ class EvaluateConfig(Settings):
             "over the rows, by TFMA's own extractors, which informs only."
         ),
     )
+    baseline: bool = pydantic.Field(
+        True, description="Compare with the latest blessed model, where there is one."
+    )
     reference: str | None = pydantic.Field(
         None,
         description=(

@@ -1,7 +1,6 @@
 """The one judge of a model: configured gates on the evaluation's numbers."""
 
 import json
-import os
 
 from tfx.dsl.component.experimental.annotations import (
     InputArtifact,
@@ -14,6 +13,7 @@ from tfx.types.standard_artifacts import Model, ModelBlessing, ModelEvaluation
 from components.evaluation import read_results
 from components.gates import judge
 from components.gates_config import GatesConfig
+from data import paths
 
 VERDICT_FILE = "verdict.json"
 
@@ -44,7 +44,7 @@ def ModelGate(
     blessing.set_string_custom_property("current_model", model.uri)
     blessing.set_int_custom_property("current_model_id", model.id)
     name = "BLESSED" if verdict.blessed else "NOT_BLESSED"
-    with open(os.path.join(blessing.uri, name), "w"):
+    with paths.open_write(f"{blessing.uri}/{VERDICT_FILE}") as file:
+        file.write(json.dumps(verdict.to_json(), indent=1).encode())
+    with paths.open_write(f"{blessing.uri}/{name}"):
         pass
-    with open(os.path.join(blessing.uri, VERDICT_FILE), "w") as file:
-        json.dump(verdict.to_json(), file, indent=1)

@@ -74,7 +74,8 @@ def _transform(dataset: Dataset, feature: Feature, inputs: dict[str, Any]) -> tf
     if isinstance(feature, Numeric):
         return _numeric(feature, column)
     if isinstance(feature, Vector):
-        return padded(as_sparse(column), feature.length, "first")
+        vector = padded(as_sparse(column), feature.length, "first")
+        return tf.where(tf.math.is_finite(vector), vector, tf.zeros_like(vector))
     if isinstance(feature, Sequence):
         owner: Feature = feature
         if feature.vocabulary_of:
@@ -137,8 +138,9 @@ def _numeric(feature: Numeric, column: Any) -> tf.Tensor:
         empty = tf.equal(values, "")
         values = tf.strings.to_number(tf.where(empty, "nan", values), tf.float32)
     numbers = tf.cast(values, tf.float32)
+    # A log has no infinity, but a request may, and a network makes NaN of it.
     numbers = tf.where(
-        tf.math.is_nan(numbers), tf.constant(feature.default, tf.float32), numbers
+        tf.math.is_finite(numbers), numbers, tf.constant(feature.default, tf.float32)
     )
     if feature.clip:
         numbers = tf.clip_by_value(numbers, *feature.clip)

@@ -1,17 +1,28 @@
 """Pusher whose destination is complete or absent: copy aside, then rename."""
 
+import contextlib
+import fcntl
 import os
 import shutil
 import time
 import uuid
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from tfx.components.pusher import component, executor
 from tfx.dsl.components.base import executor_spec
-from tfx.dsl.io import fileio
 from tfx.proto import pusher_pb2
 from tfx.types import artifact_utils
 from tfx.utils import io_utils, proto_utils
+
+from data import paths
+
+# Without this file a model server sees no model in a folder.
+LOADABLE_BY = "saved_model.pb"
+# A dot first: model servers look for names that are numbers.
+LOCK_FILE = ".lock"
+_ASIDE = ".push-"
 
 
 class Executor(executor.Executor):
@@ -44,11 +55,46 @@ class Executor(executor.Executor):
         destination = pusher_pb2.PushDestination()
         proto_utils.json_to_proto(exec_properties["push_destination"], destination)
         base = destination.filesystem.base_directory
-        fileio.makedirs(base)
-        target = os.path.join(base, str(next_version(base, int(time.time()))))
-        publish(model_path, target)
+        # The push comes last: a failure before it leaves the serving directory alone.
         io_utils.copy_dir(model_path, pushed.uri)
+        target = push(model_path, base, int(time.time()))
         self._MarkPushed(pushed, pushed_destination=target)
+
+
+def push(source: str, base: str, now: int) -> str:
+    """Adds a version above all others; pushes into one directory take turns.
+
+    Args:
+        source: SavedModel directory.
+        base: serving directory; made if absent.
+        now: unix seconds, the version's number if it is above all others.
+
+    Returns:
+        The version directory.
+    """
+    paths.make_dirs(base)
+    with _turn(base):
+        target = os.path.join(base, str(next_version(base, now)))
+        publish(source, target)
+    return target
+
+
+@contextlib.contextmanager
+def _turn(base: str) -> Iterator[None]:
+    """Waits for other pushes, then removes what killed ones left.
+
+    The operating system lets go of the lock with the process, so whatever lies aside
+    while it is held belongs to nobody. Object stores have no such lock, and no copies
+    aside.
+    """
+    if paths.is_remote(base):
+        yield
+        return
+    with open(os.path.join(base, LOCK_FILE), "a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for left in Path(base).glob(f"{_ASIDE}*"):
+            shutil.rmtree(left)
+        yield
 
 
 def next_version(base: str, now: int) -> int:
@@ -61,11 +107,7 @@ def next_version(base: str, now: int) -> int:
     Returns:
         The number of the new version.
     """
-    versions = [
-        int(name.strip("/"))
-        for name in fileio.listdir(base)
-        if name.strip("/").isdigit()
-    ]
+    versions = [int(name) for name in paths.children(base) if name.isdigit()]
     return max([now, *(version + 1 for version in versions)])
 
 
@@ -76,13 +118,11 @@ def publish(source: str, target: str) -> None:
         source: SavedModel directory.
         target: version directory; its parent exists.
     """
-    # A dot first: model servers look for names that are numbers.
-    aside = os.path.join(os.path.dirname(target), f".push-{uuid.uuid4().hex}")
-    if "://" in target:
-        # Object stores have no rename of folders. The file that makes a SavedModel
-        # loadable is copied last, which TFX's own copy does.
-        io_utils.copy_dir(source, target)
+    if paths.is_remote(target):
+        # Object stores have no rename of folders.
+        paths.copy_tree(source, target, last=LOADABLE_BY)
         return
+    aside = os.path.join(os.path.dirname(target), f"{_ASIDE}{uuid.uuid4().hex}")
     try:
         shutil.copytree(source, aside)
         os.replace(aside, target)

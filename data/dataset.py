@@ -21,6 +21,9 @@ class Dataset(Settings):
     carry: tuple[str, ...] = pydantic.Field(
         (), description="Columns kept for evaluation that no feature reads."
     )
+    ignored: tuple[str, ...] = pydantic.Field(
+        (), description="Columns of the log that nothing reads, on purpose."
+    )
     shards: int | None = pydantic.Field(
         None,
         ge=1,

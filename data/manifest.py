@@ -37,6 +37,14 @@ class Shard(Settings):
     payload_bytes: int
     crc32c: int
 
+    @pydantic.field_validator("file")
+    @classmethod
+    def _stays_below(cls, file: str) -> str:
+        """Refuses a path that leaves the folder of the manifest."""
+        if file.startswith("/") or "://" in file or ".." in file.split("/"):
+            raise ValueError("must lie below the folder of the manifest")
+        return file
+
 
 class TimeSpan(Settings):
     """First and last time of impression, unix seconds."""

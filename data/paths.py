@@ -1,13 +1,20 @@
-"""Files on the local disk or any file system that TensorFlow can reach.
+"""Files on the local disk or in a store: one set of functions for any path.
 
-A path with a scheme (``gs://``, ``s3://``, ``hdfs://``) goes through ``tf.io.gfile``;
-TensorFlow is imported only then.
+``s3://`` and ``minio://`` go through Arrow, any other scheme (``gs://``, ``hdfs://``)
+through ``tf.io.gfile``; TensorFlow is imported only then.
 """
 
-import os
-import shutil
-from pathlib import Path
-from typing import IO, Any, cast
+import posixpath
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO
+
+from data.file_systems import file_system
+
+# Bytes that a copy holds in memory.
+_BLOCK = 8 << 20
+# Files that a folder's copy moves at once.
+_COPIES = 8
 
 
 def is_remote(path: str) -> bool:
@@ -24,9 +31,7 @@ def open_read(path: str) -> IO[bytes]:
     Returns:
         The open file.
     """
-    if is_remote(path):
-        return cast(IO[bytes], _gfile().GFile(path, "rb"))
-    return open(path, "rb")
+    return file_system(path).open_read(path)
 
 
 def open_write(path: str) -> IO[bytes]:
@@ -38,52 +43,80 @@ def open_write(path: str) -> IO[bytes]:
     Returns:
         The open file, empty.
     """
-    if is_remote(path):
-        _gfile().makedirs(os.path.dirname(path))
-        return cast(IO[bytes], _gfile().GFile(path, "wb"))
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    return open(path, "wb")
+    return file_system(path).open_write(path)
 
 
 def is_dir(path: str) -> bool:
     """True if the path is a folder."""
-    return bool(_gfile().isdir(path)) if is_remote(path) else os.path.isdir(path)
+    return file_system(path).is_dir(path)
 
 
 def exists(path: str) -> bool:
     """True if there is a file or a folder."""
-    return bool(_gfile().exists(path)) if is_remote(path) else os.path.exists(path)
+    return file_system(path).exists(path)
 
 
 def size(path: str) -> int:
     """Bytes of a file."""
-    return int(_gfile().stat(path).length) if is_remote(path) else os.path.getsize(path)
+    return file_system(path).size(path)
 
 
 def make_dirs(path: str) -> None:
     """Makes a folder and its parents; nothing happens if it is there."""
-    if is_remote(path):
-        _gfile().makedirs(path)
-    else:
-        os.makedirs(path, exist_ok=True)
+    file_system(path).make_dirs(path)
 
 
 def rename(source: str, target: str) -> None:
-    """Moves a file or folder; a file at the target is replaced."""
-    if is_remote(source):
-        _gfile().rename(source, target, overwrite=True)
-    else:
-        os.replace(source, target)
+    """Moves a file or folder within a file system; a file at the target is replaced."""
+    file_system(source).rename(source, target)
 
 
 def remove_tree(path: str) -> None:
     """Removes a folder and all in it; nothing happens if it is absent."""
-    if not exists(path):
+    if exists(path):
+        file_system(path).remove_tree(path)
+
+
+def copy(source: str, target: str) -> None:
+    """Copies a file, also from one file system to another.
+
+    Args:
+        source: the file.
+        target: its copy; folders above it are made.
+    """
+    with open_read(source) as file, open_write(target) as written:
+        while block := file.read(_BLOCK):
+            written.write(block)
+
+
+def copy_tree(source: str, target: str, *, last: str = "") -> None:
+    """Copies all files below a folder, also from one file system to another.
+
+    Args:
+        source: the folder, or a single file.
+        target: the folder or file to write.
+        last: name of files that are copied after all others: those by which a reader
+            tells that the rest is there.
+    """
+    if not is_dir(source):
+        copy(source, target)
         return
-    if is_remote(path):
-        _gfile().rmtree(path)
-    else:
-        shutil.rmtree(path)
+    base, into = source.rstrip("/"), target.rstrip("/")
+
+    def copy_one(name: str) -> None:
+        copy(f"{base}/{name}", f"{into}/{name}")
+
+    names = walk(source)
+    marks = [name for name in names if posixpath.basename(name) == last]
+    # A store answers each request late and many at once.
+    with ThreadPoolExecutor(_COPIES) as pool:
+        for group in (sorted(set(names) - set(marks)), marks):
+            deque(pool.map(copy_one, group), maxlen=0)
+
+
+def children(folder: str) -> list[str]:
+    """Names of the files and folders in a folder, sorted; none if it is absent."""
+    return sorted(file_system(folder).children(folder)) if is_dir(folder) else []
 
 
 def walk(folder: str) -> list[str]:
@@ -95,16 +128,8 @@ def walk(folder: str) -> list[str]:
     Returns:
         Relative paths with ``/`` between their parts.
     """
-    walker = _gfile().walk(folder) if is_remote(folder) else os.walk(folder)
     found = []
-    for parent, _, names in walker:
+    for parent, _, names in file_system(folder).walk(folder):
         below = parent.rstrip("/")[len(folder.rstrip("/")) :].strip("/")
         found += [f"{below}/{name}" if below else name for name in names]
     return sorted(found)
-
-
-def _gfile() -> Any:
-    """``tf.io.gfile``, imported on first use."""
-    import tensorflow as tf
-
-    return tf.io.gfile

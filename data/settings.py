@@ -67,7 +67,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ConfigError: the file is absent, not UTF-8, not YAML, or no mapping.
     """
     try:
-        content = yaml.load(path.read_text("utf-8"), _Loader)
+        # The loader is PyYAML's safe one with a stricter rule for keys.
+        content = yaml.load(path.read_text("utf-8"), _Loader)  # noqa: S506
     except FileNotFoundError:
         raise ConfigError(
             f"{path}: no such configuration file; check the path"

@@ -6,7 +6,9 @@ from typing import Any
 import pydantic
 
 from components.config import EvaluateConfig, TrainConfig
+from components.data_checks.config import DataChecksConfig
 from components.packing.config import PackingConfig
+from components.serving_check.config import ServingCheckConfig
 from data.dataset import Dataset
 from data.errors import ConfigError, suggest
 from data.settings import Settings, parse, read_yaml
@@ -37,10 +39,12 @@ class PipelineConfig(Settings):
         alias="schema",
         description="Curated schema (pbtxt), relative to this file; inferred if absent.",
     )
+    data_checks: DataChecksConfig = DataChecksConfig()
     packing: PackingConfig = PackingConfig()
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
     evaluate: EvaluateConfig = EvaluateConfig()
+    serving_check: ServingCheckConfig = ServingCheckConfig()
     kubeflow: KubeflowConfig | None = pydantic.Field(
         None, description="The cluster, for `ctr compile`."
     )
@@ -54,6 +58,11 @@ class PipelineConfig(Settings):
     def _evaluation_fits(self) -> "PipelineConfig":
         check_evaluation(self.evaluate, self.data)
         return self
+
+    def without_baseline(self) -> "PipelineConfig":
+        """The same pipeline, compared with no earlier model."""
+        evaluate = self.evaluate.model_copy(update={"baseline": False})
+        return self.model_copy(update={"evaluate": evaluate})
 
 
 def load(config: Path | None = None, preset: str | None = None) -> PipelineConfig:

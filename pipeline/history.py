@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import ml_metadata as mlmd
 from ml_metadata.proto import metadata_store_pb2 as pb
 
 from data.errors import UsageError, suggest
+from pipeline.metadata_store import component_of, open_store
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,14 @@ class History:
 
         Raises:
             UsageError: there is no such file.
+            DataError: it is no database of ML Metadata.
         """
         if not database.exists():
             raise UsageError(
                 f"{database}: no ML Metadata here; run the pipeline first, or pass "
                 "the --root it was run with"
             )
-        config = pb.ConnectionConfig()
-        config.sqlite.filename_uri = str(database)
-        config.sqlite.connection_mode = pb.SqliteMetadataSourceConfig.READWRITE
-        self._store = mlmd.MetadataStore(config)
+        self._store = open_store(database)
 
     def run_ids(self) -> list[str]:
         """Ids of all runs, the oldest first."""
@@ -84,7 +82,7 @@ class History:
     def _node(self, execution: pb.Execution) -> NodeRun:
         """One execution with its artifacts."""
         node = NodeRun(
-            component=self._component(execution),
+            component=component_of(self._store, execution),
             state=pb.Execution.State.Name(execution.last_known_state).lower(),
         )
         events = self._store.get_events_by_execution_ids([execution.id])
@@ -103,13 +101,6 @@ class History:
             if is_output:
                 node.properties.setdefault(key, _custom_properties(artifact))
         return node
-
-    def _component(self, execution: pb.Execution) -> str:
-        """Node id of an execution, from its context of type ``node``."""
-        for context in self._store.get_contexts_by_execution(execution.id):
-            if context.type == "node":
-                return str(context.name).split(".", 1)[1]
-        return str(execution.type)
 
 
 def _custom_properties(artifact: pb.Artifact) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from tfx.orchestration.portable import launcher, runtime_parameter_utils
 from tfx.proto.orchestration import pipeline_pb2
 
 from components.example_gen.run import LOCAL_RUNNER, user_error
+from data.disk_faults import disk_error
 from data.errors import CtrError, RunError
 from pipeline.observer import Observer
 from pipeline.usage import Usage, measured
@@ -67,7 +68,7 @@ class MeasuredDagRunner(LocalDagRunner):
     def __init__(self, observer: Observer) -> None:
         super().__init__()
         self._observer = observer
-        self.run_id = ""
+        self.run_id = self._root = ""
 
     def run_with_ir(
         self, pipeline: pipeline_pb2.Pipeline, run_options: Any = None
@@ -89,6 +90,7 @@ class MeasuredDagRunner(LocalDagRunner):
         deployment = runner_utils.extract_local_deployment_config(pipeline)
         connections = deployment.metadata_connection_config
         connection = getattr(connections, connections.WhichOneof("connection_config"))
+        self._root = pipeline.runtime_spec.pipeline_root.field_value.string_value
         for node in pipeline.nodes:
             node_id = node.pipeline_node.node_info.id
             self._launch(
@@ -118,14 +120,22 @@ class MeasuredDagRunner(LocalDagRunner):
         except CtrError:
             raise
         except Exception as error:
-            raise RunError(f"{node_id} failed: {reason(error)}") from error
+            raise RunError(f"{node_id} failed: {reason(error, self._root)}") from error
         finally:
             self._observer.ended(node_id, usage, failed)
 
 
-def reason(error: BaseException) -> str:
-    """What a component's error says in one line: our own error inside it, if any."""
-    own = user_error(error)
+def reason(error: BaseException, place: str = "") -> str:
+    """What a component's error says in one line: our own, or the disk's, inside it.
+
+    Args:
+        error: what was raised.
+        place: what the component wrote to.
+
+    Returns:
+        The line.
+    """
+    own = user_error(error) or disk_error(error, place)
     if own is not None:
         return str(own)
     lines = [line for line in str(error).splitlines() if line.strip()]

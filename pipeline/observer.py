@@ -14,6 +14,9 @@ class Observer(Protocol):
     def ended(self, component: str, usage: Usage, failed: bool) -> None:
         """A component ended, well or not."""
 
+    def note(self, text: str) -> None:
+        """Something that whoever waits should know."""
+
 
 class Silent:
     """An observer that does nothing."""
@@ -22,4 +25,7 @@ class Silent:
         """Does nothing."""
 
     def ended(self, component: str, usage: Usage, failed: bool) -> None:
+        """Does nothing."""
+
+    def note(self, text: str) -> None:
         """Does nothing."""

@@ -15,6 +15,7 @@ from tfx.proto import pusher_pb2, trainer_pb2, transform_pb2
 from tfx.types import standard_artifacts
 from tfx.types.channel import Channel
 
+from components.data_checks.component import DataChecks
 from components.evaluation import eval_config
 from components.example_gen.component import ClickLogExampleGen
 from components.example_validator import StoppingExampleValidator
@@ -24,6 +25,7 @@ from components.pusher import AtomicPusher
 from components.schema_gen import DeclaredSchemaGen
 from pipeline.config import PipelineConfig
 from pipeline.evaluators import EXTRACTORS, reference_nodes, row_nodes
+from pipeline.serving_nodes import serving_nodes
 
 RUN_FN = "components.trainer.run_fn"
 PREPROCESSING_FN = "components.preprocessing.preprocessing_fn"
@@ -72,6 +74,7 @@ def create_pipeline(
     schema_gen = _schema_gen(config, statistics, dataset)
     schema = schema_gen.outputs["schema"]
     example_validator = StoppingExampleValidator(statistics=statistics, schema=schema)
+    data_checks = _data_checks(config, examples, statistics, schema, dataset)
     transform = Transform(
         examples=examples,
         schema=schema,
@@ -84,6 +87,9 @@ def create_pipeline(
     )
     # Anomalies stop the run before anything is learned from the rows.
     transform.add_upstream_node(example_validator)
+    for node in data_checks:
+        node.add_upstream_node(example_validator)
+        transform.add_upstream_node(node)
     pack = PackExamples(
         examples=examples,
         transform_graph=transform.outputs["transform_graph"],
@@ -95,15 +101,11 @@ def create_pipeline(
     )
     trainer = _trainer(config, pack, transform, dataset, locations.checkpoints)
     model = trainer.outputs["model"]
-    baseline = Resolver(
-        strategy_class=LatestBlessedModelStrategy,
-        model=Channel(type=standard_artifacts.Model),
-        model_blessing=Channel(type=standard_artifacts.ModelBlessing),
-    ).with_id("latest_blessed_model")
+    baseline = _baseline(config)
     evaluator = Evaluator(
         examples=examples,
         model=model,
-        baseline_model=baseline.outputs["model"],
+        baseline_model=baseline[0].outputs["model"] if baseline else None,
         schema=schema,
         eval_config=eval_config_of(config),
         module_path=EXTRACTORS,
@@ -116,9 +118,14 @@ def create_pipeline(
         gates=config.evaluate.gates.model_dump_json(),
         **({"reference": reference[-1].outputs["evaluation"]} if reference else {}),
     )
+    serving = serving_nodes(config, examples, model)
+    for node in serving:
+        # Also where the gate says no: it costs little, and a reviewer sees both verdicts.
+        node.add_upstream_node(gate)
     pusher = AtomicPusher(
         model=model,
         model_blessing=gate.outputs["blessing"],
+        infra_blessing=serving[-1].outputs["blessing"] if serving else None,
         push_destination=pusher_pb2.PushDestination(
             filesystem=pusher_pb2.PushDestination.Filesystem(
                 base_directory=locations.serving
@@ -130,14 +137,16 @@ def create_pipeline(
         statistics_gen,
         schema_gen,
         example_validator,
+        *data_checks,
         transform,
         pack,
         trainer,
-        baseline,
+        *baseline,
         evaluator,
         *reference,
         *rows,
         gate,
+        *serving,
         pusher,
     ]
     return Pipeline(
@@ -152,11 +161,43 @@ def create_pipeline(
     )
 
 
+def _baseline(config: PipelineConfig) -> list[BaseNode]:
+    """Finds the latest blessed model, unless the configuration wants no baseline."""
+    if not config.evaluate.baseline:
+        return []
+    resolver = Resolver(
+        strategy_class=LatestBlessedModelStrategy,
+        model=Channel(type=standard_artifacts.Model),
+        model_blessing=Channel(type=standard_artifacts.ModelBlessing),
+    ).with_id("latest_blessed_model")
+    return [resolver]
+
+
 def _schema_gen(config: PipelineConfig, statistics: Channel, dataset: str) -> BaseNode:
     """The curated schema where one is given, else declared types with inferred domains."""
     if config.schema_file:
         return ImportSchemaGen(schema_file=config.schema_file)
     return DeclaredSchemaGen(statistics=statistics, dataset=dataset)
+
+
+def _data_checks(
+    config: PipelineConfig,
+    examples: Channel,
+    statistics: Channel,
+    schema: Channel,
+    dataset: str,
+) -> list[BaseNode]:
+    """The checks of the rows; none where they are switched off."""
+    if not config.data_checks.enabled:
+        return []
+    checks = DataChecks(
+        examples=examples,
+        statistics=statistics,
+        schema=schema,
+        dataset=dataset,
+        settings=config.data_checks.model_dump_json(),
+    )
+    return [checks]
 
 
 def _trainer(
@@ -190,14 +231,14 @@ def _validation(config: PipelineConfig) -> list[str]:
 
 
 def eval_config_of(config: PipelineConfig) -> object:
-    """The TFMA configuration of a pipeline, with a baseline model."""
+    """The TFMA configuration of a pipeline, with the baseline where it has one."""
     keys = config.data.keys
     return eval_config(
         label_key=keys.label_name,
         user_key=keys.user_id,
         weight_key=keys.weight,
         slices=[list(columns) for columns in config.evaluate.slices],
-        baseline=True,
+        baseline=config.evaluate.baseline,
         user_weight=config.evaluate.user_weight,
         top_slices=[(one.slice, one.k) for one in config.evaluate.top_slices],
         min_slice_rows=config.evaluate.min_slice_rows,

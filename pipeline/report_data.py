@@ -93,6 +93,7 @@ def _absent(summary: dict[str, Any], nodes: dict[str, NodeRun]) -> dict[str, str
         "data": "ClickLogExampleGen",
         "statistics": "StatisticsGen",
         "anomalies": "StoppingExampleValidator",
+        "data_checks": "DataChecks",
         "training": "Trainer",
         "curves": "Trainer",
         "slices": "Evaluator",

@@ -4,14 +4,19 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from components.baseline_columns import check_baseline
 from components.reference_model import saved_model_path
+from data.columns import shard_columns
 from data.errors import CtrError, UsageError
 from data.simulator.config import SimulatorConfig
 from pipeline import local_runner, summary
+from pipeline.blessings import latest_blessed
 from pipeline.config import PipelineConfig
 from pipeline.history import History
 from pipeline.observer import Observer
 from pipeline.pipeline import Locations, create_pipeline
+from pipeline.recovery import recover
+from pipeline.run_lock import run_lock
 from pipeline.usage import Usage, measured
 
 
@@ -20,6 +25,8 @@ def run(
     input_base: str | None,
     root: Path,
     observer: Observer,
+    *,
+    wait: bool = False,
 ) -> dict[str, Any]:
     """Runs the pipeline once and writes its summary.
 
@@ -28,20 +35,43 @@ def run(
         input_base: folder or file of the log; by the configuration when None.
         root: folder of all pipelines.
         observer: hears of each component.
+        wait: wait for another run under this root instead of refusing.
 
     Returns:
         The summary, as ``reports/<run>.json`` holds it.
 
     Raises:
-        UsageError: there is no input.
+        UsageError: there is no input, or another run is at work under this root.
         ConfigError: there is no reference model, or no such metric of TFMA.
-        CtrError: a component failed; the summary of the failed run is written.
+        CtrError: a component failed; the summary of the failed run is written, if
+            there is room.
     """
     if input_base:
         check_exists(input_base)
     if config.evaluate.reference is not None:
         saved_model_path(config.evaluate.reference)
     folders = local_runner.Folders((root / config.name).resolve())
+    with run_lock(folders.base, wait=wait, told=observer.note):
+        killed = recover(folders.metadata, folders.artifacts)
+        if killed:
+            observer.note(
+                f"an earlier run was killed in {', '.join(killed)}; cleaned up"
+            )
+        baseline = latest_blessed(folders.metadata)
+        if baseline is not None and config.evaluate.baseline:
+            # The Evaluator checks that too, but only when the training is paid for.
+            columns = {one.name: one.dtype for one in shard_columns(config.data)}
+            check_baseline(baseline, columns)
+        return _run(config, input_base, folders, observer)
+
+
+def _run(
+    config: PipelineConfig,
+    input_base: str | None,
+    folders: local_runner.Folders,
+    observer: Observer,
+) -> dict[str, Any]:
+    """Runs the pipeline in a folder that it has for itself."""
     base = input_base or config.input or simulated(config, folders.base, observer)
     recorder = Recorder(observer)
     runner = local_runner.MeasuredDagRunner(recorder)
@@ -58,11 +88,16 @@ def run(
         runner.run(pipeline)
     except CtrError as error:
         failure = error
-    result = summary.summarize(
-        config, base, runner.run_id, History(folders.metadata), recorder.components
-    )
-    result["error"] = str(failure) if failure else None
-    summary.write(folders.reports, result)
+    try:
+        result = summary.summarize(
+            config, base, runner.run_id, History(folders.metadata), recorder.components
+        )
+        result["error"] = str(failure) if failure else None
+        summary.write(folders.reports, result)
+    except Exception:
+        # A full disk stops the summary, too; what stopped the run is the news.
+        if failure is None:
+            raise
     if failure:
         raise failure
     return result
@@ -99,6 +134,10 @@ class Recorder:
             }
         )
         self._observer.ended(component, usage, failed)
+
+    def note(self, text: str) -> None:
+        """Passes on what should be known."""
+        self._observer.note(text)
 
 
 def simulated(config: PipelineConfig, base: Path, observer: Observer) -> str:

@@ -1,16 +1,18 @@
 """What came out of a run, as one JSON object that every view is made from."""
 
 import json
-import os
 import platform
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from components.data_checks.component import DATA_CHECKS_FILE
 from components.evaluation import read_results
 from components.model_gate import VERDICT_FILE
+from components.serving_check.component import RESULT_FILE
 from components.trainer import TRAINING_FILE
 from data.manifest import MANIFEST_FILE
+from data.whole_files import write_whole
 from pipeline.code_version import code_version
 from pipeline.config import PipelineConfig
 from pipeline.history import History, NodeRun
@@ -41,7 +43,9 @@ def summarize(
     """
     nodes = {node.component: node for node in history.nodes(run_id)}
     manifest = _read(nodes, "ClickLogExampleGen", "examples", MANIFEST_FILE)
+    checks = _read(nodes, "DataChecks", "checks", DATA_CHECKS_FILE)
     training = _read(nodes, "Trainer", "model_run", TRAINING_FILE)
+    serving = _read(nodes, "ServingCheck", "blessing", RESULT_FILE)
     verdict = _read(nodes, "ModelGate", "blessing", VERDICT_FILE)
     evaluation = _output(nodes, "Evaluator", "evaluation")
     slices = (
@@ -54,9 +58,11 @@ def summarize(
         "pipeline": config.name,
         "input": input_base,
         "data": manifest,
+        "data_checks": checks,
         "training": training,
         "slices": slices,
-        "verdict": verdict,
+        "verdict": _joint(verdict, serving),
+        "serving_check": serving,
         "baseline": _baseline(nodes),
         "reference": config.evaluate.reference,
         "model": _output(nodes, "Trainer", "model"),
@@ -82,12 +88,9 @@ def write(folder: Path, summary: dict[str, Any]) -> Path:
     Returns:
         The file.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{summary['run']}.json"
     summary["file"] = str(target)
-    aside = target.with_suffix(".part")
-    aside.write_text(json.dumps(summary, indent=1), "utf-8")
-    os.replace(aside, target)
+    write_whole(target, json.dumps(summary, indent=1))
     return target
 
 
@@ -107,6 +110,16 @@ def _read(nodes: dict[str, NodeRun], component: str, key: str, name: str) -> Any
     return json.loads(Path(uri, name).read_text("utf-8"))
 
 
+def _joint(
+    verdict: dict[str, Any] | None, serving: dict[str, Any] | None
+) -> dict[str, Any] | None:
+    """The gate's verdict, which a failed serving check overrules as it does the push."""
+    if verdict is None or serving is None or serving["passed"]:
+        return verdict
+    reason = f"not blessed: {serving['reason']}; the gates: {verdict['reason']}"
+    return verdict | {"blessed": False, "reason": reason}
+
+
 def _baseline(nodes: dict[str, NodeRun]) -> str | None:
     """URI of the model that the candidate was compared with."""
     evaluator = nodes.get("Evaluator")
@@ -124,14 +137,17 @@ def _pushed(nodes: dict[str, NodeRun]) -> str | None:
 def _fill_rows(summary: dict[str, Any]) -> None:
     """Rows that each component went through."""
     data, training, slices = (summary[k] for k in ("data", "training", "slices"))
+    serving = summary["serving_check"]
     total = sum(s["rows"] for s in data["splits"].values()) if data else None
     packed = total - data["splits"]["eval"]["rows"] if data else None
     rows = {
         "ClickLogExampleGen": total,
         "StatisticsGen": total,
+        "DataChecks": total,
         "Transform": data["splits"]["train"]["rows"] if data else None,
         "PackExamples": packed,
         "Trainer": training["examples"] if training else None,
+        "ServingCheck": serving["rows"] if serving else None,
     }
     evaluated = slices[0]["rows"] if slices else None
     rows |= dict.fromkeys(EVALUATORS, evaluated)

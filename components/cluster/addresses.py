@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 _HOST_PORT = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
-_EVERY_INTERFACE = ("0.0.0.0", "[::]")
+_EVERY_INTERFACE = ("0.0.0.0", "[::]")  # noqa: S104 (refused, not bound)
 _LOOPBACK = ("localhost:", "127.", "[::1]:")
 
 

@@ -11,6 +11,7 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_component_specs
 from tfx.utils import proto_utils
 
+from components.beam_runner import works_here
 from components.example_gen.run import ingest
 from data.dataset import Dataset
 
@@ -43,12 +44,13 @@ class ClickLogExecutor(BaseBeamExecutor):
         )
         settings = _settings(exec_properties)
         dataset = Dataset.model_validate_json(settings["dataset"])
+        pipeline = self._make_beam_pipeline()
         ingest(
             _inputs(exec_properties, whole_folder=bool(settings["folder"])),
             dataset,
             examples.uri,
             name=str(settings["name"]),
-            make_pipeline=self._make_beam_pipeline,
+            pipeline=None if works_here(pipeline) else pipeline,
         )
         examples.split_names = artifact_utils.encode_split_names(
             list(dataset.split_names)

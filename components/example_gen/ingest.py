@@ -10,7 +10,7 @@ from typing import Any
 import apache_beam as beam
 
 from components.example_gen.outputs import Job, write_outcome, write_shard
-from components.example_gen.pieces import ReadAndEncode
+from components.example_gen.pieces import PieceReader, ReadAndEncode
 from components.example_gen.time_borders import time_borders
 from data.layout import TimeSplit
 
@@ -33,7 +33,7 @@ def build(pipeline: beam.Pipeline, job: Job) -> None:
         borders = time_borders(files, dataset, layout)
         sides["borders"] = beam.pvalue.AsSingleton(borders)
     read = files | "ReadAndEncode" >> beam.ParDo(
-        ReadAndEncode(dataset, layout, job.shards), **sides
+        ReadAndEncode(PieceReader(dataset, layout, job.shards)), **sides
     ).with_outputs("bad", "rows_read", main="pieces")
     # Every shard is named by its number of all, so each exists even without rows.
     empty = pipeline | "EveryShard" >> beam.Create(
@@ -54,8 +54,7 @@ def build(pipeline: beam.Pipeline, job: Job) -> None:
         | "Once" >> beam.Create([None])
         | "WriteManifest"
         >> beam.Map(
-            write_outcome,
-            job,
+            lambda _, *outcome: write_outcome(job, *outcome),
             beam.pvalue.AsList(shards),
             beam.pvalue.AsList(read.bad),
             beam.pvalue.AsSingleton(

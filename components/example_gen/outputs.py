@@ -4,8 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import TracebackType
 
-from components.example_gen.pieces import Piece, ShardKey
+from components.example_gen.pieces import BadOrder, Piece, ShardKey
 from data import paths
 from data.dataset import Dataset
 from data.manifest import (
@@ -55,33 +56,71 @@ def shard_file(split: str, index: int, count: int) -> str:
     return f"Split-{split}/data_tfrecord-{index:05d}-of-{count:05d}.gz"
 
 
+class OpenShard:
+    """A shard that is being written, piece by piece."""
+
+    def __init__(self, output: str, key: ShardKey, counts: dict[str, int]) -> None:
+        """Opens it.
+
+        Args:
+            output: folder of the ``Split-*`` folders.
+            key: split and number.
+            counts: number of shards by split.
+        """
+        self._split, index = key
+        self._writer = ShardWriter(
+            output, shard_file(self._split, index, counts[self._split])
+        )
+        self._first: int | None = None
+        self._last: int | None = None
+
+    def write(self, piece: Piece) -> None:
+        """Appends a piece; pieces come in the order of the log."""
+        self._writer.write(piece.framed, piece.rows, piece.clicks)
+        if piece.first is not None and piece.last is not None:
+            first, last = self._first, self._last
+            self._first = piece.first if first is None else min(first, piece.first)
+            self._last = piece.last if last is None else max(last, piece.last)
+
+    def close(self) -> WrittenShard:
+        """Ends it and gives it its name."""
+        return WrittenShard(
+            split=self._split,
+            shard=self._writer.close(),
+            first=self._first,
+            last=self._last,
+        )
+
+    def __enter__(self) -> "OpenShard":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._writer.__exit__(kind, error, trace)
+
+
 def write_shard(
     group: tuple[ShardKey, Iterable[Piece | None]], output: str, counts: dict[str, int]
 ) -> WrittenShard:
     """Writes one shard, its pieces in the order of the log."""
-    (split, index), pieces = group
+    key, pieces = group
     ordered = sorted(
         (piece for piece in pieces if piece is not None), key=lambda piece: piece.order
     )
-    with ShardWriter(output, shard_file(split, index, counts[split])) as writer:
+    with OpenShard(output, key, counts) as shard:
         for piece in ordered:
-            writer.write(piece.framed, piece.rows, piece.clicks)
-        shard = writer.close()
-    first = [piece.first for piece in ordered if piece.first is not None]
-    last = [piece.last for piece in ordered if piece.last is not None]
-    return WrittenShard(
-        split=split,
-        shard=shard,
-        first=min(first, default=None),
-        last=max(last, default=None),
-    )
+            shard.write(piece)
+        return shard.close()
 
 
 def write_outcome(
-    _: None,
     job: Job,
     shards: list[WrittenShard],
-    bad: list[tuple[tuple[int, int, int], BadRow]],
+    bad: list[tuple[BadOrder, BadRow]],
     rows_read: int,
 ) -> None:
     """Writes manifest and quarantine."""

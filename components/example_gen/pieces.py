@@ -17,10 +17,13 @@ from data.dataset import Dataset
 from data.examples import encode
 from data.layout import Layout
 from data.mixing import spread
+from data.readers.batch import BadRow
 from data.readers.files import LogFile
 from data.records import frame_all
 
 ShardKey = tuple[str, int]
+# File, batch, and number among the bad rows of the batch.
+BadOrder = tuple[int, int, int]
 # Batches of one file before the seeds of the next file's begin.
 _BATCHES_A_FILE = 1_000_003
 
@@ -46,28 +49,65 @@ class Piece:
     framed: bytes
 
 
-class ReadAndEncode(beam.DoFn):
-    """Reads a file and gives its rows as pieces of shards."""
+@dataclass(frozen=True, kw_only=True)
+class ReadBatch:
+    """What became of the rows of one batch.
+
+    Attributes:
+        rows_read: rows found, the bad ones included.
+        bad: bad rows, each with its place in the order of the log.
+        pieces: the good rows, by shard.
+    """
+
+    rows_read: int
+    bad: list[tuple[BadOrder, BadRow]]
+    pieces: list[tuple[ShardKey, Piece]]
+
+
+class PieceReader:
+    """Reads files and gives their rows as pieces of shards."""
 
     def __init__(
         self, dataset: Dataset, layout: Layout, shards: dict[str, int]
     ) -> None:
+        """Declares what is read.
+
+        Args:
+            dataset: the declaration.
+            layout: how the files are written.
+            shards: number of shards by split.
+        """
         self._dataset = dataset
         self._layout = layout
         self._shards = shards
 
-    def process(
-        self, file: LogFile, borders: TimeBorders | None = None
-    ) -> Iterator[Any]:
-        """Yields pieces by shard, bad rows, and how many rows were read."""
+    def read(self, file: LogFile, borders: TimeBorders | None) -> Iterator[ReadBatch]:
+        """Reads one file.
+
+        Args:
+            file: the file.
+            borders: between the splits, if they are by time.
+
+        Yields:
+            Its batches in order.
+
+        Raises:
+            DataError: the file is damaged, or has a bad row and these are refused.
+        """
         for batch in read_batches(file, self._layout, self._dataset):
-            yield beam.pvalue.TaggedOutput("rows_read", batch.rows_read)
-            for number, bad in enumerate(batch.typed.bad):
-                order = (batch.file, batch.number, number)
-                yield beam.pvalue.TaggedOutput("bad", (order, bad))
             masks = assign(batch, file, self._dataset, borders)
-            for split, chosen in masks.items():
-                yield from self._pieces(batch, split, np.flatnonzero(chosen))
+            yield ReadBatch(
+                rows_read=batch.rows_read,
+                bad=[
+                    ((batch.file, batch.number, number), bad)
+                    for number, bad in enumerate(batch.typed.bad)
+                ],
+                pieces=[
+                    piece
+                    for split, chosen in masks.items()
+                    for piece in self._pieces(batch, split, np.flatnonzero(chosen))
+                ],
+            )
 
     def _pieces(
         self, batch: PlacedBatch, split: str, rows: Ints
@@ -101,6 +141,23 @@ class ReadAndEncode(beam.DoFn):
                     framed=frame_all(examples[start:stop]),
                 ),
             )
+
+
+class ReadAndEncode(beam.DoFn):
+    """The same as a step of a Beam pipeline."""
+
+    def __init__(self, reader: PieceReader) -> None:
+        self._reader = reader
+
+    def process(
+        self, file: LogFile, borders: TimeBorders | None = None
+    ) -> Iterator[Any]:
+        """Yields pieces by shard, bad rows, and how many rows were read."""
+        for batch in self._reader.read(file, borders):
+            yield beam.pvalue.TaggedOutput("rows_read", batch.rows_read)
+            for bad in batch.bad:
+                yield beam.pvalue.TaggedOutput("bad", bad)
+            yield from batch.pieces
 
 
 def _take(batch: pa.RecordBatch, rows: Ints) -> pa.RecordBatch:

@@ -1,22 +1,27 @@
 """Running an ingest and judging its result."""
 
 import contextlib
+import dataclasses
 import logging
+import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apache_beam as beam
 
 from components.example_gen.ingest import build
 from components.example_gen.outputs import Job
+from components.example_gen.streaming import MAX_SHARDS, ingest_here
 from data import errors, paths
 from data.dataset import Dataset
+from data.disk_faults import disk_error
 from data.errors import CtrError, DataError
 from data.layout import TimeSplit
 from data.manifest import Manifest, read_manifest
 from data.mixing import shard_counts
-from data.readers.files import find_log
+from data.readers.files import Log, find_log
+from data.readers.undeclared import undeclared
 
 # Beam's default DirectRunner looks for another runner on the network first.
 LOCAL_RUNNER = "--runner=FnApiRunner"
@@ -33,7 +38,7 @@ def ingest(
     output: str,
     *,
     name: str = "",
-    make_pipeline: Callable[[], beam.Pipeline] | None = None,
+    pipeline: beam.Pipeline | None = None,
 ) -> Manifest:
     """Turns a log into verified shards and a manifest.
 
@@ -42,7 +47,8 @@ def ingest(
         dataset: the declaration.
         output: folder that receives ``Split-*`` and the manifest.
         name: of the configuration.
-        make_pipeline: makes the Beam pipeline; runs in this process if None.
+        pipeline: an empty Beam pipeline, which is run; None reads in this process,
+            which on one machine needs neither Beam nor memory for a shuffle.
 
     Returns:
         The manifest.
@@ -56,19 +62,20 @@ def ingest(
         dataset = dataset.model_copy(update={"split": log.layout.split})
     job = Job(
         dataset=dataset,
-        log=log,
+        log=_with_news(log, dataset),
         shards=shard_counts(dataset.shards, log.bytes, dataset.split_names),
         output=output,
         name=name,
     )
     try:
-        with (
-            _without_tracebacks(),
-            make_pipeline() if make_pipeline else local_pipeline() as pipeline,
-        ):
-            build(pipeline, job)
+        with _without_tracebacks():
+            if pipeline is None and sum(job.shards.values()) <= MAX_SHARDS:
+                ingest_here(job)
+            else:
+                with pipeline or local_pipeline() as running:
+                    build(running, job)
     except Exception as error:
-        cause = user_error(error)
+        cause = user_error(error) or disk_error(error, output)
         if cause is None:
             raise
         raise cause from None
@@ -77,6 +84,19 @@ def ingest(
     manifest = read_manifest(output)
     _judge(manifest, dataset, inputs)
     return manifest
+
+
+def _with_news(log: Log, dataset: Dataset) -> Log:
+    """The log with a notice of columns that no declaration knows."""
+    names = undeclared(log, dataset)
+    if not names:
+        return log
+    notice = (
+        f"columns that no feature declares: {', '.join(names)} (in "
+        f"{posixpath.basename(log.files[0].path)}); declare them, or list them under "
+        "data.ignored"
+    )
+    return dataclasses.replace(log, notices=(*log.notices, notice))
 
 
 def local_pipeline() -> beam.Pipeline:

@@ -3,7 +3,8 @@
 Only counts by second and the rows of the borders' seconds travel; no worker holds a split.
 """
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import apache_beam as beam
@@ -27,6 +28,9 @@ from data.splits import (
     share_of,
     tie_border,
 )
+
+# Counts that are gathered before they are summed.
+_BATCHES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +81,42 @@ def time_borders(
         )
     borders = (
         files
-        | "CountSeconds" >> beam.ParDo(_CountSeconds(dataset, layout))
+        | "CountSeconds" >> beam.FlatMap(_count_seconds, dataset, layout)
         | "SumSeconds" >> beam.CombineGlobally(_merge)
         | "CountBorders" >> beam.Map(_count_borders, split)
     )
-    tied = files | "TiedRows" >> beam.ParDo(
-        _TiedRows(dataset, layout), beam.pvalue.AsSingleton(borders)
+    tied = files | "TiedRows" >> beam.FlatMap(
+        _tied_rows, beam.pvalue.AsSingleton(borders), dataset, layout
     )
     return borders | "TieBorders" >> beam.Map(_with_ties, beam.pvalue.AsList(tied))
+
+
+def time_borders_here(
+    files: Sequence[LogFile], dataset: Dataset, layout: Layout
+) -> TimeBorders:
+    """The same in this process.
+
+    Args:
+        files: the log.
+        dataset: a declaration that splits by time.
+        layout: how the files are written.
+
+    Returns:
+        The borders between the splits.
+    """
+    split = dataset.split
+    assert isinstance(split, TimeSplit)
+    if split.eval_days is not None:
+        latest = (_latest(file, dataset, layout) for file in files)
+        return _day_borders(max(latest, default=0), split)
+    seen = _merge([])
+    for file in files:
+        parts = _count_seconds(file, dataset, layout)
+        while some := list(itertools.islice(parts, _BATCHES_AT_ONCE)):
+            seen = _merge([seen, *some])
+    borders = _count_borders(seen, split)
+    tied = [row for file in files for row in _tied_rows(file, borders, dataset, layout)]
+    return _with_ties(borders, tied)
 
 
 def _latest(file: LogFile, dataset: Dataset, layout: Layout) -> int:
@@ -99,38 +131,28 @@ def _latest(file: LogFile, dataset: Dataset, layout: Layout) -> int:
     return last
 
 
-class _CountSeconds(beam.DoFn):
-    """Counts the good rows of a file by second."""
-
-    def __init__(self, dataset: Dataset, layout: Layout) -> None:
-        self._dataset = dataset
-        self._layout = layout
-
-    def process(self, file: LogFile) -> Iterator[_Seconds]:
-        """Yields the counts of each batch."""
-        keys = self._dataset.keys
-        assert keys.timestamp
-        for batch in read_batches(file, self._layout, self._dataset):
-            times = batch.values(keys.timestamp.column)
-            yield _Seconds(*np.unique(times, return_counts=True))
+def _count_seconds(
+    file: LogFile, dataset: Dataset, layout: Layout
+) -> Iterator[_Seconds]:
+    """Yields the good rows of each batch by second."""
+    assert dataset.keys.timestamp
+    for batch in read_batches(file, layout, dataset):
+        times = batch.values(dataset.keys.timestamp.column)
+        yield _Seconds(*np.unique(times, return_counts=True))
 
 
-class _TiedRows(beam.DoFn):
-    """Gives the rows of the borders' seconds with what breaks their tie."""
-
-    def __init__(self, dataset: Dataset, layout: Layout) -> None:
-        self._dataset = dataset
-        self._layout = layout
-
-    def process(
-        self, file: LogFile, borders: tuple[CountBorder, ...]
-    ) -> Iterator[tuple[int, TiedRow]]:
-        """Yields each row of those seconds, with its second."""
-        seconds = {border.second for border in borders}
-        for batch in read_batches(file, self._layout, self._dataset):
-            for second in seconds:
-                for _, row in tied_rows(batch, self._dataset, second):
-                    yield second, row
+def _tied_rows(
+    file: LogFile,
+    borders: tuple[CountBorder, ...],
+    dataset: Dataset,
+    layout: Layout,
+) -> Iterator[tuple[int, TiedRow]]:
+    """Yields each row of the borders' seconds with its second and what breaks its tie."""
+    seconds = {border.second for border in borders}
+    for batch in read_batches(file, layout, dataset):
+        for second in seconds:
+            for _, row in tied_rows(batch, dataset, second):
+                yield second, row
 
 
 def tied_rows(

@@ -4,8 +4,6 @@ import json
 
 import apache_beam as beam
 import tensorflow_transform as tft
-from apache_beam.runners import DirectRunner
-from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from tfx.components.util import examples_utils
 from tfx.dsl.component.experimental.annotations import (
     BeamComponentParameter,
@@ -18,6 +16,7 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 from tfx.types.standard_artifacts import Examples, TransformGraph
 
+from components.beam_runner import works_here
 from components.model_inputs import inputs_of
 from components.packing.layout import layout_of
 from components.packing.pack import pack
@@ -63,14 +62,9 @@ def PackExamples(
         layout=layout_of(declared, inputs_of(declared, transform)),
         compress=compression == "gzip",
     )
-    pack(job, names, None if _is_local(beam_pipeline) else beam_pipeline)
+    pack(job, names, None if works_here(beam_pipeline) else beam_pipeline)
     packed.split_names = artifact_utils.encode_split_names(names)
     # TFX must not take a block for a row: records of this format are opaque to it.
     examples_utils.set_payload_format(packed, example_gen_pb2.FORMAT_PROTO)
     examples_utils.set_file_format(packed, FILE_FORMATS[compression])
     packed.set_int_custom_property(PACKED_VERSION, VERSION)
-
-
-def _is_local(pipeline: beam.Pipeline | None) -> bool:
-    """True where a runner would work in this process, or on this machine."""
-    return pipeline is None or isinstance(pipeline.runner, (DirectRunner, FnApiRunner))

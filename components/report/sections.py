@@ -1,6 +1,7 @@
 """The sections of the page, in the order in which a reviewer asks."""
 
 from components.report.content import Content
+from components.report.data_checks_section import data_checks_section
 from components.report.evaluation_sections import (
     baseline_section,
     calibration_section,
@@ -33,6 +34,7 @@ def sections(content: Content) -> list[Section]:
         calibration_section(content),
         baseline_section(content),
         data_section(content),
+        data_checks_section(content),
         training_section(content),
         cost_section(content),
         lineage_section(content),

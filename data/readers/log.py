@@ -101,11 +101,23 @@ def _read(file: LogFile, layout: Layout, wanted: Sequence[str]) -> Iterator[RawB
         return read_tfrecord(file.path, wanted)
     if file.format == "auto":
         raise DataError(f"{file.path}: format not known")
-    dialect = Dialect(
+    return read_delimited(file.path, dialect_of(file, layout), wanted)
+
+
+def dialect_of(file: LogFile, layout: Layout) -> Dialect:
+    """How a file of delimited text is written.
+
+    Args:
+        file: the file.
+        layout: how the log is written.
+
+    Returns:
+        The dialect.
+    """
+    return Dialect(
         delimiter=layout.delimiter or ("\t" if file.format == "tsv" else ","),
         encoding=layout.encoding,
         quoting=layout.quoting,
         typed_header=layout.typed_header,
         header=layout.header,
     )
-    return read_delimited(file.path, dialect, wanted)

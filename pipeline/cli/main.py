@@ -10,6 +10,7 @@ import sys
 
 import click
 
+from data.disk_faults import disk_error
 from data.errors import CtrError, suggest
 
 # Command -> (where it is defined, its line in the help).
@@ -29,7 +30,15 @@ COMMANDS = {
         "pipeline.cli.evaluate:evaluate",
         "GAUC, PCOP and more for a file of predictions.",
     ),
-    "runs": ("pipeline.cli.runs:runs", "List runs, or show one."),
+    "check-serving": (
+        "pipeline.cli.check_serving:check_serving",
+        "Replay rows and odd requests through an exported model.",
+    ),
+    "runs": ("pipeline.cli.runs:runs", "List runs, show one, or compare two."),
+    "rollback": (
+        "pipeline.cli.rollback:rollback",
+        "Serve an earlier model again.",
+    ),
     "noise": (
         "pipeline.cli.noise:noise",
         "Retrain with other seeds; says which changes are noise.",
@@ -45,6 +54,10 @@ COMMANDS = {
     "compile": (
         "pipeline.cli.compile:compile_",
         "Compile the pipeline for a cluster; check a compiled one.",
+    ),
+    "submit": (
+        "pipeline.cli.submit:submit",
+        "Start the pipeline on Kubeflow Pipelines, once or on a schedule.",
     ),
     "doctor": ("pipeline.cli.doctor:doctor", "Say what this machine can run."),
     "schema": ("pipeline.cli.schema:schema", "JSON Schema of the configuration file."),
@@ -116,10 +129,6 @@ def _call() -> int:
     except CtrError as error:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        click.echo(f"error: {place}{error.strerror or error}", err=True)
-        return 1
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.Abort:
@@ -130,7 +139,21 @@ def _call() -> int:
         hint = f" Try '{context.command_path} --help'." if context else ""
         click.echo(f"error: {error.format_message()}{hint}", err=True)
         return error.exit_code
+    except Exception as error:
+        fault = disk_error(error) or _os_fault(error)
+        if fault is None:
+            raise
+        click.echo(f"error: {fault}", err=True)
+        return 1
     return returned if isinstance(returned, int) else 0
+
+
+def _os_fault(error: Exception) -> str | None:
+    """What the operating system says, with the file; None if it is not its error."""
+    if not isinstance(error, OSError):
+        return None
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}"
 
 
 if __name__ == "__main__":

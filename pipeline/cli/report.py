@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from data.whole_files import write_whole
 from pipeline.cli.options import root_option
 from pipeline.run_files import find_summary
 
@@ -43,9 +44,9 @@ def report(
 
     content = gather(summary, root)
     target = output or root / summary["pipeline"] / "reports" / f"{summary['run']}.html"
-    _write(target, render_page(content))
+    write_whole(target, render_page(content))
     if card:
-        _write(card, render_card(content))
+        write_whole(card, render_card(content))
     if as_json:
         paths = {"report": str(target), "card": str(card) if card else None}
         click.echo(json.dumps(paths))
@@ -53,9 +54,3 @@ def report(
     click.echo(f"report: {target}")
     if card:
         click.echo(f"card: {card}")
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes a file and the folders above it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")

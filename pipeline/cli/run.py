@@ -12,6 +12,7 @@ from pipeline.cli.options import config_options, root_option
 from pipeline.cli.progress import RunProgress
 from pipeline.cli.tables import (
     component_table,
+    data_check_table,
     data_line,
     metric_notes,
     slice_table,
@@ -24,6 +25,12 @@ from pipeline.cli.tables import (
 @config_options
 @click.option("--input", "input_base", help="Folder or file of the log.")
 @root_option()
+@click.option("--wait", is_flag=True, help="Wait for another run under this root.")
+@click.option(
+    "--without-baseline",
+    is_flag=True,
+    help="Compare with no earlier model, as in a first run.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option("-v", "--verbose", is_flag=True, help="Let the libraries log.")
 def run(
@@ -31,6 +38,8 @@ def run(
     preset: str | None,
     input_base: str | None,
     root: Path,
+    wait: bool,
+    without_baseline: bool,
     as_json: bool,
     verbose: bool,
 ) -> None:
@@ -42,6 +51,8 @@ def run(
     from pipeline.config import load
 
     settings = load(config, preset)
+    if without_baseline:
+        settings = settings.without_baseline()
     console = Console(stderr=True)
     with RunProgress(console) as progress:
         progress.started("start-up")
@@ -52,7 +63,7 @@ def run(
         from pipeline.run import run as run_pipeline
 
         progress.note(f"pipeline {settings.name}")
-        result = run_pipeline(settings, input_base, root, progress)
+        result = run_pipeline(settings, input_base, root, progress, wait=wait)
     if as_json:
         click.echo(json.dumps(result, allow_nan=False))
     else:
@@ -71,13 +82,21 @@ def show(result: dict[str, Any], console: Console) -> None:
     console.print(component_table(result["components"]))
     if result["data"]:
         console.print(data_line(result["data"]), highlight=False, soft_wrap=True)
+    checks = result.get("data_checks")
+    if checks:
+        table = data_check_table(checks)
+        if table is not None:
+            console.print(table)
+        line = f"data checks: {checks['reason']}"
+        console.print(line, highlight=False, soft_wrap=True)
     if result["slices"]:
         console.print(slice_table(result["slices"]))
         for note in metric_notes(result["slices"][0]):
             console.print(note, highlight=False, soft_wrap=True)
-    baseline = result["baseline"]
+    wanted = result["config"]["evaluate"].get("baseline", True)
+    none = "none yet (first run)" if wanted else "left out"
     console.print(
-        f"baseline: {baseline}" if baseline else "baseline: none yet (first run)",
+        f"baseline: {result['baseline'] or none}",
         highlight=False,
         soft_wrap=True,
     )

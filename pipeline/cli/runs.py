@@ -6,13 +6,19 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import root_option
-from pipeline.cli.tables import runs_table, table_console
+from pipeline.cli.tables import (
+    causes_table,
+    metric_diff_table,
+    runs_table,
+    table_console,
+)
+from pipeline.run_diff import run_diff
 from pipeline.run_files import find_summary, read_summaries
 
 
 @click.group()
 def runs() -> None:
-    """List runs, or show one."""
+    """List runs, show one, or compare two."""
 
 
 @runs.command("list")
@@ -72,3 +78,25 @@ def show(root: Path, run_id: str, as_json: bool) -> None:
                 highlight=False,
                 soft_wrap=True,
             )
+
+
+@runs.command()
+@click.argument("first")
+@click.argument("second")
+@root_option()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def diff(root: Path, first: str, second: str, as_json: bool) -> None:
+    """Show what differs between two runs: settings, code, data, metrics.
+
+    FIRST and SECOND may be the word `latest` or the start of an id.
+    """
+    result = run_diff(find_summary(root, first), find_summary(root, second))
+    if as_json:
+        click.echo(json.dumps(result))
+        return
+    console = table_console()
+    console.print(f"first: {result['runs'][0]}, {result['verdict'][0]}")
+    console.print(f"second: {result['runs'][1]}, {result['verdict'][1]}")
+    console.print(causes_table(result["causes"] | result["data"]))
+    if result["metrics"]:
+        console.print(metric_diff_table(result["metrics"]))

@@ -113,6 +113,51 @@ def runs_table(summaries: list[dict[str, Any]]) -> Table:
     return table
 
 
+def causes_table(causes: dict[str, list[Any]]) -> Table:
+    """One line for each thing that differs between two runs."""
+    table = Table(title="differs" if causes else "nothing differs but the time")
+    for name in ("what", "first", "second"):
+        table.add_column(name, overflow="fold")
+    for path, pair in causes.items():
+        table.add_row(escape(path), *(escape(str(value)) for value in pair))
+    return table
+
+
+def metric_diff_table(slices: list[dict[str, Any]]) -> Table:
+    """Second minus first of the main metrics, slice by slice."""
+    table = Table(title="second - first")
+    table.add_column("slice")
+    table.add_column("rows", justify="right")
+    for name in METRICS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in slices:
+        name = ", ".join(f"{k}={v}" for k, v in one["slice"].items()) or "overall"
+        rows = " / ".join("" if n is None else f"{n:,}" for n in one["rows"])
+        changes = [_change(*one["metrics"].get(m, (None, None))) for m in METRICS]
+        table.add_row(escape(name), rows, *changes)
+    return table
+
+
+def _change(first: float | None, second: float | None) -> str:
+    """A difference, empty where one side has no value."""
+    return "" if first is None or second is None else f"{second - first:+.4f}"
+
+
+def versions_table(versions: list[dict[str, Any]]) -> Table:
+    """One line a pushed version."""
+    table = Table()
+    for name in ("version", "model", "state"):
+        table.add_column(name, no_wrap=True)
+    for one in versions:
+        state = "served" if one["served"] else ""
+        table.add_row(
+            str(one["version"]),
+            one["model"],
+            "withdrawn" if one["withdrawn"] else state,
+        )
+    return table
+
+
 def data_line(manifest: dict[str, Any]) -> str:
     """Rows read, by split, and put aside.
 
@@ -130,6 +175,31 @@ def data_line(manifest: dict[str, Any]) -> str:
         f"rows: read {manifest['rows_read']:,}, {splits}, "
         f"quarantined {manifest['rows_quarantined']:,}"
     )
+
+
+def data_check_table(checks: dict[str, Any]) -> Table | None:
+    """The data checks that warned or failed.
+
+    Args:
+        checks: as ``data_checks.json`` holds them.
+
+    Returns:
+        One row a check; None where all passed.
+    """
+    table = Table(title="data checks", title_justify="left")
+    for name in ("check", "feature", "where"):
+        table.add_column(name)
+    for name in ("found", "limit"):
+        table.add_column(name, justify="right")
+    table.add_column("level")
+    for one in checks["findings"]:
+        if one["status"] in ("warn", "fail"):
+            names = (one[key] for key in ("check", "subject", "place"))
+            values = (f"{one[key]:.4g}" for key in ("found", "limit"))
+            table.add_row(
+                *(escape(_printable(x)) for x in names), *values, one["level"]
+            )
+    return table if table.row_count else None
 
 
 def verdict_lines(verdict: dict[str, Any]) -> list[str]:

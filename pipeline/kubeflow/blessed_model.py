@@ -9,13 +9,10 @@ output stays empty and says so, and the entry point gives consumers no such inpu
 import argparse
 import json
 import logging
-import os
 from collections.abc import Sequence
 from typing import Any
 
-from tfx.dsl.io import fileio
-from tfx.utils import io_utils
-
+from data import paths
 from pipeline.kubeflow import storage
 
 _LOG = logging.getLogger(__name__)
@@ -25,13 +22,16 @@ NONE_YET = "none_yet"
 
 def read_pointer(pointer: str) -> str | None:
     """URI of the latest blessed model; None before the first blessing."""
-    text = storage.read_text(pointer)
-    return None if text is None else str(json.loads(text)["model"])
+    if not paths.exists(pointer):
+        return None
+    with paths.open_read(pointer) as file:
+        return str(json.loads(file.read())["model"])
 
 
 def write_pointer(pointer: str, model: str) -> None:
     """Makes a model the latest blessed one."""
-    storage.write_text(pointer, json.dumps({"model": model}))
+    with paths.open_write(pointer) as file:
+        file.write(json.dumps({"model": model}).encode())
 
 
 def blessed_model(executor_output: dict[str, Any]) -> str | None:
@@ -65,18 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if model is None:
         artifact = artifact | {"metadata": {NONE_YET: "true"}}
     else:
-        _copy(model, storage.to_local(artifact["uri"]))
-    fileio.makedirs(os.path.dirname(outputs["outputFile"]))
-    with fileio.open(outputs["outputFile"], "w") as file:
-        json.dump({"artifacts": {key: {"artifacts": [artifact]}}}, file)
-
-
-def _copy(model: str, target: str) -> None:
-    """Copies a model to a folder of the pod."""
-    if storage.needs_arrow(model):
-        storage.fetch(model, target)
-    else:
-        io_utils.copy_dir(model, target)
+        paths.copy_tree(model, storage.to_local(artifact["uri"]))
+    written = {"artifacts": {key: {"artifacts": [artifact]}}}
+    with paths.open_write(outputs["outputFile"]) as file:
+        file.write(json.dumps(written).encode())
 
 
 if __name__ == "__main__":

@@ -33,8 +33,10 @@ from pipeline.kubeflow.rules import (
     task_names,
     typed_inputs,
 )
+from pipeline.kubeflow.run_parameters import declare, run_parameters
 from pipeline.kubeflow.settings import apply_settings
 from pipeline.kubeflow.storage import needs_arrow
+from pipeline.kubeflow.training.apply import apply_training
 from pipeline.pipeline import Locations, create_pipeline
 
 # Beam works inside the pod, by the engine that local runs name, too; naming a
@@ -78,8 +80,10 @@ def compile_kubeflow(config: PipelineConfig, request: Request) -> Document:
     resolver.repair(document, request.blessed_model, request.image)
     accelerator.repair(document)
     apply_settings(document, cluster)
+    apply_training(document, config, request.image)
     condition.repair(document)
     parameter_defaults.repair(document, runtime_defaults(pipeline))
+    declare(document, run_parameters(config.train.epochs, request.input_base))
     expose(document, cluster.parameters)
     retries.repair(document, cluster.retries)
     caching.repair(document, cluster.caching)
@@ -116,6 +120,11 @@ def job_text(job: dict[str, Any]) -> str:
 def _pipeline(config: PipelineConfig, request: Request) -> Pipeline:
     """The pipeline that local runs run, too, at the places of the cluster."""
     cluster = config.kubeflow or KubeflowConfig()
+    if config.serving_check.infra_validator is not None:
+        raise ConfigError(
+            "serving_check.infra_validator: TFX has none for Kubeflow Pipelines 2; "
+            "leave it out, the serving check goes without"
+        )
     # TensorFlow writes checkpoints itself, so only where it has a file system.
     root = request.pipeline_root
     locations = Locations(

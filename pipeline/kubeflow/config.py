@@ -110,6 +110,38 @@ class ComponentSettings(PodSettings):
     component: str = pydantic.Field(description="Its id in the pipeline.")
 
 
+class TrainingSettings(PodSettings):
+    """The job of the cluster that trains; its pod settings are those of each worker."""
+
+    kind: Literal["TrainJob", "TFJob"] = pydantic.Field(
+        "TrainJob", description="Of Kubeflow Trainer 2, or of training operator 1."
+    )
+    workers: int = pydantic.Field(ge=2, description="Number of pods that train.")
+    namespace: ObjectName | None = pydantic.Field(
+        None, max_length=63, description="Of the job; the Trainer's own if unset."
+    )
+    runtime: ObjectName = pydantic.Field(
+        "ctr", description="TrainJob: the training runtime of the cluster."
+    )
+    runtime_kind: Literal["ClusterTrainingRuntime", "TrainingRuntime"] = (
+        "ClusterTrainingRuntime"
+    )
+    pod_patch: Literal["runtimePatches", "podTemplateOverrides"] = pydantic.Field(
+        "runtimePatches",
+        description="TrainJob: field for the pods, podTemplateOverrides before 2.2.",
+    )
+    timeout_seconds: int | None = pydantic.Field(
+        None, ge=1, description="The job fails after this time; queueing is free."
+    )
+    restarts: int = pydantic.Field(
+        3, ge=0, le=20, description="New starts of a worker that was killed."
+    )
+    poll_seconds: int = pydantic.Field(
+        10, ge=1, le=300, description="Pause between two looks at the job."
+    )
+    keep: bool = pydantic.Field(False, description="Leave a finished job there.")
+
+
 class Schedule(Settings):
     """When runs start by themselves."""
 
@@ -154,6 +186,9 @@ class KubeflowConfig(Settings):
     defaults: PodSettings = PodSettings()
     components: tuple[ComponentSettings, ...] = pydantic.Field(
         (), description="Settings of single components, over the defaults."
+    )
+    training: TrainingSettings | None = pydantic.Field(
+        None, description="Train by a job of several pods; in the Trainer's if unset."
     )
     parameters: dict[str, str] = pydantic.Field(
         {"input_base": "ClickLogExampleGen.input_base"},

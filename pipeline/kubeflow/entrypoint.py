@@ -2,24 +2,25 @@
 
 Open-source Kubeflow hands a container less than Vertex AI does. This fills the types of
 the inputs, leaves inputs out that stand for "none yet", makes the folders of outputs,
-runs ExampleGen's driver, and turns URIs of object stores into the pod's folders and
-back. TFX's entry point does the rest.
+writes parameters of the run to where the component reads them, runs ExampleGen's
+driver, and turns URIs of object stores into the pod's folders and back. TFX's entry
+point does the rest.
 """
 
 import argparse
 import importlib
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tfx.dsl.io import fileio
-
-from pipeline.kubeflow import storage
+from data import paths
+from pipeline.kubeflow import run_parameters, storage
 from pipeline.kubeflow.blessed_model import NONE_YET, blessed_model, write_pointer
+from pipeline.kubeflow.light_imports import tfx_entry_point
 
 # What Kubeflow adds to the metadata of artifacts and TFX does not know.
 _FOREIGN = ("display_name", "store_session_info")
-_SERVING = ("filesystem", "base_directory")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,15 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options, beam_args = _parser().parse_known_args(arguments)
     executor_input = prepared(options.executor_input, json.loads(options.inputs_spec))
     _make_folders(executor_input["outputs"]["artifacts"])
-    pushes_to = _localize_parameters(executor_input)
+    run_parameters.apply(executor_input["inputs"].get("parameterValues", {}))
+    tfx = tfx_entry_point(options.executor_class_path)
+    from components.object_store import register
+
+    register()
     if options.driver:
         _run_driver(options.driver, executor_input, options.inputs_spec)
-    from tfx.orchestration.kubeflow.v2.container import kubeflow_v2_run_executor
-
-    kubeflow_v2_run_executor.main((_tfx(options, executor_input), beam_args))
+    tfx.main((_tfx(options, executor_input), beam_args))
     output = _publish_output(executor_input["outputs"]["outputFile"])
-    if pushes_to is not None:
-        storage.put(storage.to_local(pushes_to), pushes_to)
     blessed = blessed_model(output)
     if options.blessed_model_pointer and blessed is not None:
         write_pointer(options.blessed_model_pointer, blessed)
@@ -119,33 +120,7 @@ def _make_folders(outputs: dict[str, Any]) -> None:
     """Makes the folder of each output, as TFX's local runner does."""
     for group in outputs.values():
         for artifact in group["artifacts"]:
-            fileio.makedirs(artifact["uri"])
-
-
-def _localize_parameters(executor_input: dict[str, Any]) -> str | None:
-    """Makes the log and the place of pushed versions local, in place.
-
-    Args:
-        executor_input: the prepared input.
-
-    Returns:
-        Where pushed versions go in an object store, None if they do not.
-    """
-    parameters = executor_input["inputs"].get("parameterValues", {})
-    log = parameters.get("input_base", "")
-    if storage.needs_arrow(log):
-        parameters["input_base"] = storage.to_local(log)
-        storage.fetch(log, parameters["input_base"])
-    if "push_destination" not in parameters:
-        return None
-    destination = json.loads(parameters["push_destination"])
-    group, key = _SERVING
-    folder = str(destination.get(group, {}).get(key, ""))
-    if not storage.needs_arrow(folder):
-        return None
-    destination[group][key] = storage.to_local(folder)
-    parameters["push_destination"] = json.dumps(destination)
-    return folder
+            paths.make_dirs(artifact["uri"])
 
 
 def _run_driver(module: str, executor_input: dict[str, Any], inputs_spec: str) -> None:
@@ -160,7 +135,7 @@ def _run_driver(module: str, executor_input: dict[str, Any], inputs_spec: str) -
             json_serialized_inputs_spec_args=inputs_spec,
         )
     )
-    with fileio.open(executor_input["outputs"]["outputFile"], "r") as file:
+    with paths.open_read(executor_input["outputs"]["outputFile"]) as file:
         found = json.loads(file.read()).get("artifacts", {})
     for key, group in found.items():
         artifact = executor_input["outputs"]["artifacts"][key]["artifacts"][0]
@@ -188,12 +163,26 @@ def _publish_output(path: str) -> dict[str, Any]:
     Returns:
         Its content, an ``ExecutorOutput`` as JSON.
     """
-    with fileio.open(path, "r") as file:
+    with paths.open_read(path) as file:
         output: dict[str, Any] = storage.to_remote(json.loads(file.read()))
-    with fileio.open(path, "w") as file:
-        file.write(json.dumps(output))
+    with paths.open_write(path) as file:
+        file.write(json.dumps(output).encode())
     return output
 
 
+def _main() -> None:
+    """Runs the component; an error of our own ends in one line, not in a traceback."""
+    try:
+        main()
+    except Exception as error:
+        from components.example_gen.run import user_error
+
+        own = user_error(error)
+        if own is None:
+            raise
+        sys.stderr.write(f"error: {own}\n")
+        sys.exit(own.exit_code)
+
+
 if __name__ == "__main__":
-    main()
+    _main()

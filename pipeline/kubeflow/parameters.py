@@ -37,9 +37,14 @@ def expose(document: Document, parameters: Mapping[str, str]) -> None:
                 f"{place}: {component} has no parameter '{key}'. Known: "
                 f"{', '.join(sorted(constants))}.{suggest(key, constants)}"
             )
-        declared = document.component_of(tasks[component])["inputDefinitions"]
         definitions = document.pipeline["root"].setdefault("inputDefinitions", {})
-        definitions.setdefault("parameters", {})[name] = {
+        exposed = definitions.setdefault("parameters", {})
+        if name in exposed:
+            raise ConfigError(
+                f"{place}: every run has a parameter of this name; choose another"
+            )
+        declared = document.component_of(tasks[component])["inputDefinitions"]
+        exposed[name] = {
             "parameterType": declared["parameters"][key]["parameterType"],
             "defaultValue": constants[key],
         }

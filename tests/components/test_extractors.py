@@ -522,3 +522,14 @@ def test_an_evaluation_without_our_metric_is_refused():
         read_settings(
             config_pb2.EvalConfig(model_specs=[config_pb2.ModelSpec(label_key="y")])
         )
+
+
+def test_batches_of_rows_do_not_depend_on_how_long_they_take():
+    from tfx_bsl.coders import batch_util
+
+    from components.extractors import batch_by_size
+
+    batch_by_size()
+    settings = batch_util.GetBatchElementsKwargs(None)
+    assert settings["min_batch_size"] == settings["max_batch_size"]
+    assert "target_batch_duration_secs" not in settings

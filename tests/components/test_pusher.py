@@ -1,5 +1,7 @@
 """A pushed version is complete or absent, and always the newest."""
 
+import multiprocessing
+import threading
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,104 @@ def test_copy_in_progress_is_no_version_to_a_model_server(
     pusher.publish(str(source), str(serving / "7"))
     assert len(seen) == 1
     assert not seen[0].isdigit()
+
+
+def versions(serving: Path) -> list[int]:
+    return sorted(int(path.name) for path in serving.iterdir() if path.name.isdigit())
+
+
+def test_what_a_killed_push_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    from components.pusher import push
+
+    source = saved_model(tmp_path / "model")
+    serving = tmp_path / "serving"
+    saved_model(serving / ".push-0123")
+    saved_model(serving / "notes")
+    assert push(str(source), str(serving), 7) == str(serving / "7")
+    names = sorted(path.name for path in serving.iterdir())
+    assert names == [".lock", "7", "notes"]
+
+
+def test_a_push_waits_for_another_and_leaves_its_copy_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from components import pusher
+
+    source = str(saved_model(tmp_path / "model"))
+    serving = tmp_path / "serving"
+    copied, go_on = threading.Event(), threading.Event()
+    publish = pusher.publish
+
+    def slow(source: str, target: str) -> None:
+        saved_model(serving / ".push-of-the-first")
+        copied.set()
+        assert go_on.wait(20)
+        (serving / ".push-of-the-first").rename(target)
+
+    first = threading.Thread(target=lambda: pusher.push(source, str(serving), 7))
+    monkeypatch.setattr(pusher, "publish", slow)
+    first.start()
+    assert copied.wait(20)
+    monkeypatch.setattr(pusher, "publish", publish)
+    second = threading.Thread(target=lambda: pusher.push(source, str(serving), 7))
+    second.start()
+    second.join(0.2)
+    assert second.is_alive()
+    assert (serving / ".push-of-the-first" / "saved_model.pb").exists()
+    go_on.set()
+    first.join()
+    second.join()
+    assert versions(serving) == [7, 8]
+
+
+def test_pushes_of_several_processes_each_get_a_version(tmp_path: Path) -> None:
+    from components.pusher import push
+
+    source = str(saved_model(tmp_path / "model"))
+    serving = tmp_path / "serving"
+    fork = multiprocessing.get_context("fork")
+    processes = [
+        fork.Process(target=push, args=(source, str(serving), 7)) for _ in range(4)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert versions(serving) == [7, 8, 9, 10]
+    for version in versions(serving):
+        assert (serving / str(version) / "variables" / "data").exists()
+
+
+def test_a_failure_before_the_push_leaves_the_serving_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+
+    from tfx.types import standard_artifacts
+    from tfx.utils import io_utils
+
+    from components.pusher import Executor
+
+    model, pushed, blessing = (
+        standard_artifacts.Model(),
+        standard_artifacts.PushedModel(),
+        standard_artifacts.ModelBlessing(),
+    )
+    model.uri, pushed.uri = str(tmp_path / "model"), str(tmp_path / "pushed")
+    saved_model(tmp_path / "model" / "Format-Serving")
+    blessing.uri = str(tmp_path)
+    (tmp_path / "BLESSED").touch()
+    blessing.set_int_custom_property("blessed", 1)
+
+    def full(source: str, target: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(io_utils, "copy_dir", full)
+    base = {"filesystem": {"base_directory": str(tmp_path / "serving")}}
+    with pytest.raises(OSError, match="No space left"):
+        Executor().Do(
+            {"model": [model], "model_blessing": [blessing]},
+            {"pushed_model": [pushed]},
+            {"push_destination": json.dumps(base)},
+        )
+    assert not (tmp_path / "serving").exists()

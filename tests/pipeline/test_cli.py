@@ -55,6 +55,8 @@ def test_options_of_run_are_these() -> None:
         "--preset",
         "--input",
         "--root",
+        "--wait",
+        "--without-baseline",
         "--json",
         "-v",
         "--verbose",

@@ -160,9 +160,10 @@ def test_the_pipeline_ends_with_the_packed_rows(tmp_path: Path) -> None:
     _cut_after(compiled, "PackExamples")
 
     left = [node.pipeline_node.node_info.id for node in compiled.nodes]
-    # The anomalies' check is no input of Transform, and still comes before it.
+    # The checks of the rows are no input of Transform, and still come before it.
     assert sorted(left) == [
         "ClickLogExampleGen",
+        "DataChecks",
         "DeclaredSchemaGen",
         "PackExamples",
         "StatisticsGen",

@@ -78,6 +78,7 @@ def test_the_sections_are_there_in_order(content):
         "calibration",
         "baseline",
         "data",
+        "data-checks",
         "training",
         "cost",
         "lineage",

@@ -1,16 +1,21 @@
 """Runs a compiled PipelineSpec as Kubeflow's driver and launcher do, without a cluster.
 
 Each container's own command runs as a subprocess. Like the real ones, this hands inputs
-over untyped and with metadata of its own, and refuses outputs outside of the run.
+over untyped and with metadata of its own, and refuses outputs outside of the run. Under
+a pipeline root in a store each container finds its inputs in folders of its own, and
+only its outputs go back.
 """
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
+from data import paths
 from pipeline.kubeflow.document import Document
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -70,8 +75,6 @@ class Interpreter:
                 "artifacts": {key: {"artifacts": [a]} for key, a in artifacts.items()},
             },
         }
-        for artifact in artifacts.values():
-            Path(artifact["uri"]).parent.mkdir(parents=True, exist_ok=True)
         self._execute(name, task, executor_input)
         written = json.loads(output_file.read_text()) if output_file.exists() else {}
         for key, artifact in artifacts.items():
@@ -83,7 +86,15 @@ class Interpreter:
         return artifacts
 
     def _execute(self, name, task, executor_input) -> None:
-        """Runs the command of a task's container."""
+        """Runs the command of a task's container, its artifacts brought and fetched."""
+        pod = self._folder / "pod"
+        shutil.rmtree(pod, ignore_errors=True)
+        for uri in _uris(executor_input["inputs"]):
+            if paths.is_remote(uri) and paths.exists(uri):
+                paths.copy_tree(uri, _in_pod(pod, uri))
+        outputs = [_in_pod(pod, uri) for uri in _uris(executor_input["outputs"])]
+        for output in outputs:
+            Path(output).parent.mkdir(parents=True, exist_ok=True)
         container = self._document.container_of(task)
         text = json.dumps(executor_input)
         command = [
@@ -94,11 +105,29 @@ class Interpreter:
         done = subprocess.run(
             [sys.executable, *command[1:]],
             cwd=ROOT,
+            env=os.environ | {"CTR_LAUNCHER_BASE": str(pod)},
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == 0, f"{name}: {done.stderr[-3000:]}"
+        for uri, output in zip(_uris(executor_input["outputs"]), outputs, strict=True):
+            if paths.is_remote(uri) and os.path.exists(output):
+                paths.copy_tree(output, uri)
+
+
+def _uris(side: dict[str, Any]) -> list[str]:
+    """URIs of all artifacts on one side of a task."""
+    return [
+        artifact["uri"]
+        for group in side["artifacts"].values()
+        for artifact in group["artifacts"]
+    ]
+
+
+def _in_pod(pod: Path, uri: str) -> str:
+    """Where a container sees an artifact."""
+    return uri.replace("s3:/", f"{pod}/s3") if paths.is_remote(uri) else uri
 
 
 def _needs(task: dict[str, Any]) -> set[str]:

@@ -1,7 +1,7 @@
 """The compiled pipeline, as data: golden, deterministic, loadable, checked.
 
 ``UPDATE_GOLDENS=1 pytest -m engine tests/pipeline/kubeflow/test_compile.py`` writes the
-golden file anew.
+golden files anew.
 """
 
 import json
@@ -20,10 +20,10 @@ from pipeline.kubeflow.request import request_of
 
 pytestmark = pytest.mark.engine
 
-GOLDEN = Path(__file__).parent / "golden" / "demo.yaml"
+GOLDENS = Path(__file__).parent / "golden"
 IMAGE = "registry.local/ctr:1"
 # Settings as JSON: tested where they are read, and they change with every new default.
-SETTINGS = ("custom_config", "dataset", "eval_config", "gates")
+SETTINGS = ("custom_config", "dataset", "eval_config", "gates", "settings")
 
 CLUSTER = {
     "image": "registry.local/ctr",
@@ -81,13 +81,15 @@ def without_settings(document):
     return document
 
 
-def test_the_demo_on_a_cluster_is_the_golden():
+@pytest.mark.parametrize("preset", ["demo", "movielens"])
+def test_presets_on_a_cluster_are_the_goldens(preset):
     from pipeline.kubeflow.document import read_document
 
-    document = without_settings(compiled(cluster=CLUSTER))
+    golden = GOLDENS / f"{preset}.yaml"
+    document = without_settings(compiled(preset, cluster=CLUSTER))
     if os.environ.get("UPDATE_GOLDENS"):
-        GOLDEN.write_text(document.to_yaml(), "utf-8")
-    assert strict(document) == strict(read_document(GOLDEN))
+        golden.write_text(document.to_yaml(), "utf-8")
+    assert strict(document) == strict(read_document(golden))
 
 
 @pytest.mark.parametrize("preset", ["demo", "movielens"])

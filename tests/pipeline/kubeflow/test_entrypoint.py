@@ -1,9 +1,11 @@
 """What containers do before and after TFX's own entry point."""
 
 import json
+import uuid
 
 import pytest
-from pyarrow import fs
+
+from tests.object_store import BUCKET, s3_server
 
 pytestmark = pytest.mark.engine
 
@@ -73,49 +75,16 @@ def test_artifacts_are_read_and_written_where_the_launcher_keeps_them():
 
 
 @pytest.fixture
-def store(tmp_path, monkeypatch):
-    """A folder in the place of every object store, and folders of the pod."""
-    from pipeline.kubeflow import storage
-
-    folder = tmp_path / "store"
-    (folder / "bucket").mkdir(parents=True)
-    local = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-    monkeypatch.setattr(storage, "_store", lambda uri: (local, uri.partition("://")[2]))
-    monkeypatch.setattr(
-        storage,
-        "MOUNTS",
-        {"s3://": f"{tmp_path}/s3/", "minio://": f"{tmp_path}/minio/"},
-    )
-    return folder
-
-
-def test_the_log_is_fetched_and_pushed_versions_go_to_the_store(store, tmp_path):
-    from pipeline.kubeflow import entrypoint, storage
-
-    (store / "bucket" / "log").mkdir()
-    (store / "bucket" / "log" / "a.csv").write_text("click\n1\n")
-    destination = {"filesystem": {"base_directory": "s3://bucket/serving"}}
-    values = {
-        "input_base": "s3://bucket/log",
-        "push_destination": json.dumps(destination),
-    }
-    made = {"inputs": {"parameterValues": values}}
-    assert entrypoint._localize_parameters(made) == "s3://bucket/serving"
-    assert (tmp_path / "s3" / "bucket" / "log" / "a.csv").read_text() == "click\n1\n"
-    values = made["inputs"]["parameterValues"]
-    assert values["input_base"] == f"{tmp_path}/s3/bucket/log"
-    pushed = json.loads(values["push_destination"])["filesystem"]["base_directory"]
-    (tmp_path / "s3" / "bucket" / "serving" / "7").mkdir(parents=True)
-    (tmp_path / "s3" / "bucket" / "serving" / "7" / "saved_model.pb").write_text("m")
-    storage.put(pushed, "s3://bucket/serving")
-    assert (store / "bucket" / "serving" / "7" / "saved_model.pb").read_text() == "m"
+def store():
+    with s3_server():
+        yield f"s3://{BUCKET}/{uuid.uuid4().hex}"
 
 
 @pytest.mark.parametrize("scheme", ["", "s3"])
 def test_the_pointer_is_none_yet_until_it_is_written(store, tmp_path, scheme):
     from pipeline.kubeflow.blessed_model import read_pointer, write_pointer
 
-    pointer = "s3://bucket/latest.json" if scheme else f"{tmp_path}/p/latest.json"
+    pointer = f"{store}/latest.json" if scheme else f"{tmp_path}/p/latest.json"
     assert read_pointer(pointer) is None
     write_pointer(pointer, "s3://bucket/run/model")
     assert read_pointer(pointer) == "s3://bucket/run/model"
@@ -153,14 +122,17 @@ def resolve(pointer, tmp_path):
     return written["artifacts"]["model"]["artifacts"][0]
 
 
-def test_the_latest_blessed_model_is_copied_into_the_run(store, tmp_path):
+def test_the_latest_blessed_model_is_copied_into_the_run(store, tmp_path, monkeypatch):
+    from data import paths
+    from pipeline.kubeflow import storage
     from pipeline.kubeflow.blessed_model import write_pointer
 
-    pointer = "s3://bucket/latest.json"
+    monkeypatch.setitem(storage.MOUNTS, "s3://", f"{tmp_path}/s3/")
+    pointer = f"{store}/latest.json"
     assert resolve(pointer, tmp_path)["metadata"] == {"none_yet": "true"}
-    (store / "bucket" / "old").mkdir()
-    (store / "bucket" / "old" / "saved_model.pb").write_text("model")
-    write_pointer(pointer, "s3://bucket/old")
+    with paths.open_write(f"{store}/old/saved_model.pb") as file:
+        file.write(b"model")
+    write_pointer(pointer, f"{store}/old")
     assert resolve(pointer, tmp_path) == {"uri": "s3://bucket/run/model"}
     copied = tmp_path / "s3" / "bucket" / "run" / "model" / "saved_model.pb"
     assert copied.read_text() == "model"
@@ -189,3 +161,47 @@ def test_what_the_driver_finds_reaches_the_output_artifact(tmp_path, monkeypatch
     entrypoint._run_driver("driver", made, "{}")
     (artifact,) = made["outputs"]["artifacts"]["examples"]["artifacts"]
     assert artifact == {"uri": "u", "metadata": {"span": 5.0}}
+
+
+def trainer_values(**given):
+    train = json.dumps({"epochs": 3, "seed": 1})
+    return {"custom_config": json.dumps({"train": train, "model": "{}"}), **given}
+
+
+def test_a_run_can_change_the_epochs():
+    from pipeline.kubeflow.run_parameters import apply
+
+    # Kubeflow hands every number over as a float.
+    values = trainer_values(epochs=5.0)
+    apply(values)
+    custom = json.loads(values["custom_config"])
+    assert json.loads(custom["train"]) == {"epochs": 5, "seed": 1}
+    assert set(custom) == {"train", "model"}
+    assert "epochs" not in values
+
+
+@pytest.mark.parametrize(("span", "expected"), [("latest", None), ("12", 12)])
+def test_a_run_can_name_the_span(span, expected):
+    from google.protobuf import json_format
+    from tfx.proto import range_config_pb2
+
+    from pipeline.kubeflow.run_parameters import apply
+
+    values = {"input_base": "/logs", "span": span}
+    apply(values)
+    if expected is None:
+        assert values == {"input_base": "/logs"}
+        return
+    wanted = json_format.Parse(values["range_config"], range_config_pb2.RangeConfig())
+    assert wanted.static_range.start_span_number == expected
+    assert wanted.static_range.end_span_number == expected
+
+
+@pytest.mark.parametrize("given", [{"epochs": 0}, {"epochs": 2.5}, {"span": "monday"}])
+def test_a_value_out_of_range_is_named(given):
+    from data.errors import RunError
+    from pipeline.kubeflow.run_parameters import apply
+
+    ((name, value),) = given.items()
+    with pytest.raises(RunError, match=f"run parameter {name}.*got {value!r}"):
+        apply(trainer_values(**given))

@@ -1,14 +1,18 @@
-"""The compiled spec, run container by container, twice; and the same run locally."""
+"""The compiled spec, run container by container, twice; and the same run locally.
+
+Once with folders in the place of a store, once with everything under ``s3://``.
+"""
 
 import json
-from pathlib import Path
 
 import pytest
 
+from data import paths
 from data.simulator.config import SimulatorConfig
 from data.simulator.writing import write_log
 from pipeline.config import load
 from tests.conftest import small_demo
+from tests.object_store import BUCKET, s3_server
 from tests.pipeline.kubeflow.interpreter import Interpreter
 
 MODEL = "Format-Serving/saved_model.pb"
@@ -34,61 +38,97 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module", params=["folders", "s3"])
+def place(request, folder):
+    """Folder of the log, pipeline root, pushed versions and pointer."""
+    if request.param == "folders":
+        yield str(folder)
+        return
+    with s3_server():
+        paths.copy_tree(str(folder / "log"), f"s3://{BUCKET}/log")
+        yield f"s3://{BUCKET}"
+
+
 @pytest.fixture(scope="module")
-def runs(folder):
+def runs(folder, place):
     """Output artifacts of a first and a second run under one pipeline root."""
     from pipeline.kubeflow.compile import compile_kubeflow
     from pipeline.kubeflow.request import Request
 
-    root = folder / "root"
     document = compile_kubeflow(
         load(config=folder / "small.yaml"),
         Request(
             image="image",
-            pipeline_root=str(root),
+            pipeline_root=f"{place}/root",
             input_base="a parameter of the run stands over this",
-            serving=str(root / "serving"),
-            blessed_model=str(root / "latest.json"),
+            serving=f"{place}/serving",
+            blessed_model=f"{place}/latest.json",
         ),
     )
     interpreter = Interpreter(document, folder)
-    return [interpreter.run({"input_base": str(folder / "log")}) for _ in range(2)]
+    return [interpreter.run({"input_base": f"{place}/log"}) for _ in range(2)]
 
 
-def slices(run):
+@pytest.fixture(scope="module")
+def local(folder, run_ctr):
+    """The summary of the same run on this machine."""
+    return run_ctr(
+        *("run", "--config", str(folder / "small.yaml")),
+        *("--input", str(folder / "log"), "--root", str(folder / "local")),
+    )
+
+
+def slices(run, folder):
     from components.evaluation import read_results
 
-    return read_results(run["Evaluator"]["evaluation"]["uri"])
+    copy = folder / "evaluation" / run["Evaluator"]["evaluation"]["uri"].split("/")[-3]
+    paths.copy_tree(run["Evaluator"]["evaluation"]["uri"], str(copy))
+    return read_results(str(copy))
+
+
+def read(path):
+    with paths.open_read(path) as file:
+        return file.read()
 
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_the_second_run_finds_the_model_that_the_first_one_blessed(runs, folder):
+def test_the_second_run_finds_the_model_that_the_first_one_blessed(runs, place, folder):
     first, second = (
         run["latest-blessed-model-model-resolver"]["model"] for run in runs
     )
     assert first["metadata"] == {"none_yet": "true"}
-    trained = Path(runs[0]["Trainer"]["model"]["uri"], MODEL)
-    assert Path(second["uri"], MODEL).read_bytes() == trained.read_bytes()
-    before, after = (slices(run)[0] for run in runs)
+    trained = runs[0]["Trainer"]["model"]["uri"]
+    assert read(f"{second['uri']}/{MODEL}") == read(f"{trained}/{MODEL}")
+    before, after = (slices(run, folder)[0] for run in runs)
     assert before.baseline is None
     assert after.baseline["gauc"].value == before.metrics["gauc"].value
-    latest = json.loads((folder / "root" / "latest.json").read_text())
+    latest = json.loads(read(f"{place}/latest.json"))
     assert latest == {"model": runs[1]["Trainer"]["model"]["uri"]}
-    assert len(list((folder / "root" / "serving").iterdir())) == 2
     # What ExampleGen's driver found came with its artifact.
     assert "input_fingerprint" in runs[0]["ClickLogExampleGen"]["examples"]["metadata"]
 
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_containers_measure_what_a_local_run_measures(runs, folder, run_ctr):
-    local = run_ctr(
-        *("run", "--config", str(folder / "small.yaml")),
-        *("--input", str(folder / "log"), "--root", str(folder / "local")),
-    )
+def test_both_runs_push_a_whole_version(runs, place):
+    versions = [v for v in paths.children(f"{place}/serving") if v.isdigit()]
+    assert len(versions) == 2
+    for run, version in zip(runs, versions, strict=True):
+        trained = f"{run['Trainer']['model']['uri']}/Format-Serving"
+        names = paths.walk(trained)
+        assert paths.walk(f"{place}/serving/{version}") == names
+        for name in names:
+            assert read(f"{place}/serving/{version}/{name}") == read(
+                f"{trained}/{name}"
+            )
+
+
+@pytest.mark.e2e
+@pytest.mark.slow
+def test_containers_measure_what_a_local_run_measures(runs, local, folder):
     there = {json.dumps(one["slice"]): one for one in local["slices"]}
-    here = [one.to_json() for one in slices(runs[0])]
+    here = [one.to_json() for one in slices(runs[0], folder)]
     assert len(here) == len(there)
     for one in here:
         other = there[json.dumps(one["slice"])]

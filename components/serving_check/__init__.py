@@ -1,0 +1,1 @@
+"""Whether an exported model can be served: replayed in a process of its own."""

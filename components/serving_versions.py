@@ -1,0 +1,160 @@
+"""The folder of pushed versions: its order, and the way back to an earlier one.
+
+A model server takes the highest version. So a roll-back adds a version: a copy of an
+earlier one under a number above all. Nothing is removed, the server swaps as it does
+after any push, and a file beside the versions tells which models were withdrawn.
+"""
+
+import hashlib
+import json
+import posixpath
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from components.pusher import push
+from data import paths
+from data.errors import DataError, UsageError, suggest
+
+# With a dot first: model servers look for names that are numbers.
+WITHDRAWN_FILE = ".withdrawn.json"
+_BLOCK = 8 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """One pushed version.
+
+    Attributes:
+        number: name of its folder.
+        digest: SHA-256 over names and bytes of its files: two versions with the same
+            one are the same model.
+        withdrawn: whether a roll-back went away from this model.
+    """
+
+    number: int
+    digest: str
+    withdrawn: bool
+
+
+def versions(base: str) -> list[Version]:
+    """Reads the versions of a serving folder.
+
+    Args:
+        base: the folder.
+
+    Returns:
+        Versions, the oldest first; the last is the one that is served.
+
+    Raises:
+        UsageError: there are none.
+        DataError: the list of withdrawn models cannot be read.
+    """
+    numbers = sorted(int(name) for name in paths.children(base) if name.isdigit())
+    if not numbers:
+        raise UsageError(
+            f"{base}: no pushed versions here; push one, or check the path"
+        )
+    withdrawn = _withdrawn(base)
+    return [
+        Version(number=number, digest=digest, withdrawn=digest in withdrawn)
+        for number in numbers
+        for digest in [tree_digest(f"{base}/{number}")]
+    ]
+
+
+def roll_back(
+    base: str,
+    now: int,
+    to: int | None = None,
+    *,
+    marked: Callable[[list[Version]], object] | None = None,
+) -> tuple[Version, Version]:
+    """Serves an earlier model again.
+
+    The push is the last step, so that a roll-back that was killed can be called again
+    and does the same.
+
+    Args:
+        base: the serving folder.
+        now: unix seconds, the new version's number if it is above all others.
+        to: version to go back to; the newest one with another model that was never
+            withdrawn when None.
+        marked: hears of the versions as they are marked now, before the push.
+
+    Returns:
+        The version whose model was withdrawn, and the new one.
+
+    Raises:
+        UsageError: there is no such version, or none to go back to.
+    """
+    found = versions(base)
+    served = found[-1]
+    target = _target(base, found, to)
+    listed = (_withdrawn(base) | {served.digest}) - {target.digest}
+    _write(f"{base}/{WITHDRAWN_FILE}", sorted(listed))
+    if marked is not None:
+        marked([replace(one, withdrawn=one.digest in listed) for one in found])
+    pushed = push(f"{base}/{target.number}", base, now)
+    number = int(posixpath.basename(pushed))
+    return served, Version(number=number, digest=target.digest, withdrawn=False)
+
+
+def _target(base: str, found: list[Version], to: int | None) -> Version:
+    """The version to go back to."""
+    served = found[-1]
+    if to is None:
+        earlier = [
+            one for one in found if one.digest != served.digest and not one.withdrawn
+        ]
+        if not earlier:
+            raise UsageError(
+                f"{base}: no earlier model to go back to; name one with --to, or push "
+                "another model"
+            )
+        return earlier[-1]
+    by_number = {one.number: one for one in found}
+    if to not in by_number:
+        names = [str(one.number) for one in found]
+        raise UsageError(
+            f"--to {to}: no such version in {base}. Known: {', '.join(names)}."
+            f"{suggest(str(to), names)}"
+        )
+    if by_number[to].digest == served.digest:
+        raise UsageError(
+            f"--to {to}: version {served.number}, which is served, is the same model; "
+            "name another"
+        )
+    return by_number[to]
+
+
+def tree_digest(folder: str) -> str:
+    """SHA-256 over the names and bytes of all files below a folder."""
+    total = hashlib.sha256()
+    for name in paths.walk(folder):
+        part = hashlib.sha256()
+        with paths.open_read(f"{folder}/{name}") as file:
+            while block := file.read(_BLOCK):
+                part.update(block)
+        total.update(f"{part.hexdigest()} {name}\n".encode())
+    return total.hexdigest()
+
+
+def _withdrawn(base: str) -> set[str]:
+    """Digests of withdrawn models."""
+    path = f"{base}/{WITHDRAWN_FILE}"
+    if not paths.exists(path):
+        return set()
+    with paths.open_read(path) as file:
+        try:
+            return {str(one) for one in json.loads(file.read())}
+        except (ValueError, TypeError):
+            raise DataError(
+                f"{path}: not the list of withdrawn models; remove it to begin anew"
+            ) from None
+
+
+def _write(path: str, digests: list[str]) -> None:
+    """Writes the list, complete or not at all."""
+    with paths.open_write(f"{path}.part") as file:
+        file.write(json.dumps(digests, indent=1).encode())
+    paths.rename(f"{path}.part", path)

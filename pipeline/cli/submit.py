@@ -1,0 +1,140 @@
+"""``ctr submit``: the pipeline handed to a Kubeflow Pipelines server."""
+
+import datetime
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from data.errors import UsageError
+from pipeline.cli.options import config_options
+
+_PATH = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@config_options
+@click.option("--image", help="Image of every component, by tag or digest.")
+@click.option("--input", "input_base", help="Folder or file of the log.")
+@click.option("--pipeline-root", help="Folder of all artifacts: gs:// or s3://.")
+@click.option("--endpoint", help="URL of the API; else KF_PIPELINES_ENDPOINT.")
+@click.option("--namespace", help="Of the runs, in a multi-user installation.")
+@click.option("--experiment", help="Holds the run; the pipeline's name if unset.")
+@click.option("--run-name", help="The pipeline's name and the time if unset.")
+@click.option(
+    "--parameter",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Parameter of the run, such as epochs=5; may be repeated.",
+)
+@click.option("--schedule", is_flag=True, help="By kubeflow.schedule, not one run.")
+@click.option("--replace", is_flag=True, help="Replace the schedule of this name.")
+@click.option("--wait", is_flag=True, help="Wait for the end of the run.")
+@click.option(
+    "--timeout", default=86_400, show_default=True, help="Of --wait, seconds."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option("-v", "--verbose", is_flag=True, help="Let the libraries log.")
+def submit(
+    config: Path | None,
+    preset: str | None,
+    image: str | None,
+    input_base: str | None,
+    pipeline_root: str | None,
+    endpoint: str | None,
+    namespace: str | None,
+    experiment: str | None,
+    run_name: str | None,
+    given: tuple[str, ...],
+    schedule: bool,
+    replace: bool,
+    wait: bool,
+    timeout: int,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    """Compile the pipeline and start it on Kubeflow Pipelines.
+
+    A token comes from the variable KFP_TOKEN, never from the command line. With
+    --schedule runs start by themselves, as kubeflow.schedule says.
+    """
+    if replace and not schedule:
+        raise UsageError("--replace: goes with --schedule; add it, or remove this")
+    if wait and schedule:
+        raise UsageError("--wait: goes with one run; remove it, or --schedule")
+    from pipeline.config import load
+    from pipeline.kubeflow.config import KubeflowConfig
+    from pipeline.kubeflow.request import request_of
+
+    settings = load(config, preset)
+    cluster = settings.kubeflow or KubeflowConfig()
+    if schedule and cluster.schedule is None:
+        raise UsageError(
+            "--schedule: the configuration has none; set kubeflow.schedule.cron"
+        )
+    request = request_of(
+        settings,
+        "kubeflow",
+        image=image,
+        pipeline_root=pipeline_root,
+        input_base=input_base,
+    )
+    texts = dict(_split(one) for one in given)
+    if not verbose:
+        from pipeline.cli.quiet import silence
+
+        silence()
+    from pipeline.kubeflow.submit import Server, run_values
+
+    # Before the compile, which takes seconds.
+    server = Server(endpoint, namespace)
+    from pipeline.kubeflow.compile import compile_kubeflow
+
+    document = compile_kubeflow(settings, request)
+    place: dict[str, Any] = {
+        "experiment": experiment or settings.name,
+        "parameters": run_values(document, texts),
+        "service_account": cluster.service_account,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        spec = Path(folder, f"{settings.name}.yaml")
+        spec.write_text(document.to_yaml(), "utf-8")
+        if schedule:
+            assert cluster.schedule is not None
+            done = server.schedule(
+                spec,
+                cluster.schedule,
+                name=run_name or settings.name,
+                replace=replace,
+                **place,
+            )
+        else:
+            done = server.start(spec, name=run_name or _name(settings.name), **place)
+    done = {"pipeline": settings.name, "endpoint": server.endpoint} | done
+    if wait:
+        click.echo(f"waiting for {done['page']}", err=True)
+        done["state"] = server.wait(
+            done["run"], timeout, lambda state: click.echo(f"run: {state}", err=True)
+        )
+    if as_json:
+        click.echo(json.dumps(done))
+        return
+    for key, value in done.items():
+        click.echo(f"{key.replace('_', ' ')}: {value}")
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Name and value of a parameter."""
+    name, found, value = text.partition("=")
+    if not found or not name:
+        raise UsageError(f"--parameter {text}: must be NAME=VALUE")
+    return name, value
+
+
+def _name(pipeline: str) -> str:
+    """A run's name: the pipeline and the time, as people look for it."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return f"{pipeline} {now:%Y-%m-%d %H:%M:%S}"

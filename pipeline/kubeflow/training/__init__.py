@@ -1,0 +1,1 @@
+"""A training as a job of several pods, which the Trainer step starts and waits for."""

@@ -1,0 +1,124 @@
+"""Pushed versions and the way back."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from data.errors import DataError, UsageError
+
+pytestmark = pytest.mark.engine
+
+
+def push(base: Path, number: int, content: str) -> None:
+    folder = base / str(number) / "variables"
+    folder.mkdir(parents=True)
+    (folder / "data").write_text(content)
+    (folder.parent / "saved_model.pb").write_text("graph")
+
+
+def served(base: Path) -> str:
+    """What a model server takes: the highest number."""
+    newest = max(int(p.name) for p in base.iterdir() if p.name.isdigit())
+    return (base / str(newest) / "variables" / "data").read_text()
+
+
+def test_the_way_back_is_a_new_version_above_all(tmp_path: Path) -> None:
+    from components.serving_versions import roll_back, versions
+
+    push(tmp_path, 10, "a")
+    push(tmp_path, 20, "b")
+    left, made = roll_back(str(tmp_path), now=15)
+    assert (left.number, made.number) == (20, 21)
+    assert served(tmp_path) == "a"
+    found = versions(str(tmp_path))
+    assert [(one.number, one.withdrawn) for one in found] == [
+        (10, False),
+        (20, True),
+        (21, False),
+    ]
+
+
+def test_going_back_twice_does_not_return_to_what_was_left(tmp_path: Path) -> None:
+    from components.serving_versions import roll_back
+
+    for number, content in enumerate("abc", start=1):
+        push(tmp_path, number, content)
+    roll_back(str(tmp_path), now=100)
+    assert served(tmp_path) == "b"
+    roll_back(str(tmp_path), now=100)
+    assert served(tmp_path) == "a"
+    with pytest.raises(UsageError, match="no earlier model to go back to"):
+        roll_back(str(tmp_path), now=100)
+
+
+def test_a_withdrawn_model_comes_back_only_when_it_is_named(tmp_path: Path) -> None:
+    from components.serving_versions import roll_back, versions
+
+    push(tmp_path, 1, "a")
+    push(tmp_path, 2, "b")
+    roll_back(str(tmp_path), now=100)
+    roll_back(str(tmp_path), now=100, to=2)
+    assert served(tmp_path) == "b"
+    # Version 1 and its copy hold the model that was left last.
+    assert [one.withdrawn for one in versions(str(tmp_path))] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_what_cannot_be_done_is_named(tmp_path: Path) -> None:
+    from components.serving_versions import roll_back
+
+    with pytest.raises(UsageError, match="no pushed versions here"):
+        roll_back(str(tmp_path), now=1)
+    push(tmp_path, 1, "a")
+    push(tmp_path, 2, "a")
+    with pytest.raises(UsageError, match="no earlier model"):
+        roll_back(str(tmp_path), now=1)
+    with pytest.raises(UsageError, match=r"--to 3: no such version.*Known: 1, 2"):
+        roll_back(str(tmp_path), now=1, to=3)
+    with pytest.raises(UsageError, match="is the same model"):
+        roll_back(str(tmp_path), now=1, to=1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["1", "2"]
+
+
+def test_a_damaged_list_is_named(tmp_path: Path) -> None:
+    from components.serving_versions import WITHDRAWN_FILE, versions
+
+    push(tmp_path, 1, "a")
+    (tmp_path / WITHDRAWN_FILE).write_text("{")
+    with pytest.raises(DataError, match="not the list of withdrawn models"):
+        versions(str(tmp_path))
+
+
+def test_a_roll_back_killed_before_its_push_is_simply_called_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from components import serving_versions
+
+    for number, content in enumerate("abc", start=1):
+        push(tmp_path, number, content)
+
+    def killed(source: str, base: str, now: int) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(serving_versions, "push", killed)
+        with pytest.raises(KeyboardInterrupt):
+            serving_versions.roll_back(str(tmp_path), now=100)
+    assert served(tmp_path) == "c"
+    serving_versions.roll_back(str(tmp_path), now=100)
+    assert served(tmp_path) == "b"
+
+
+def test_the_list_is_json_that_other_tools_read(tmp_path: Path) -> None:
+    from components.serving_versions import WITHDRAWN_FILE, roll_back, tree_digest
+
+    push(tmp_path, 1, "a")
+    push(tmp_path, 2, "b")
+    roll_back(str(tmp_path), now=100)
+    content = json.loads((tmp_path / WITHDRAWN_FILE).read_text())
+    assert content == [tree_digest(str(tmp_path / "2"))]

@@ -1,0 +1,211 @@
+"""``ctr submit`` against an HTTP server that answers as the API of Kubeflow Pipelines.
+
+kfp's own client talks to it; pytest-httpserver holds the answers and what was asked.
+"""
+
+import json
+import socket
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from werkzeug import Request, Response
+
+from data.errors import ConfigError, RunError, UsageError
+from pipeline.cli.main import cli
+from pipeline.kubeflow.document import Document
+from pipeline.preset_files import PRESETS
+
+pytestmark = pytest.mark.engine
+
+API = "/apis/v2beta1"
+
+
+@pytest.fixture
+def asked(httpserver, monkeypatch, tmp_path):
+    """A server with one experiment and one recurring run; bodies of what it was sent."""
+    # kfp keeps the last used settings in the home of the user.
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("KF_PIPELINES_ENDPOINT", httpserver.url_for(""))
+    bodies: dict[str, dict] = {}
+
+    def keep(answer):
+        def handler(request: Request) -> Response:
+            path = f"{request.method} {request.path.removeprefix(API)}"
+            bodies[path] = request.get_json(silent=True) or {}
+            bodies[path]["token"] = request.headers.get("Authorization")
+            return Response(json.dumps(answer), content_type="application/json")
+
+        return handler
+
+    def answer(path, method, content):
+        httpserver.expect_request(f"{API}/{path}", method=method).respond_with_handler(
+            keep(content)
+        )
+
+    experiment = {"experiment_id": "e1", "display_name": "demo"}
+    answer("healthz", "GET", {"multi_user": False})
+    answer("experiments", "GET", {"experiments": [experiment]})
+    answer("experiments/e1", "GET", experiment)
+    answer("runs", "POST", {"run_id": "r1"})
+    recurring = {"recurring_run_id": "old", "display_name": "demo"}
+    answer("recurringruns", "GET", {"recurringRuns": [recurring]})
+    answer("recurringruns", "POST", {"recurring_run_id": "new"})
+    answer("recurringruns/old", "DELETE", {})
+    return bodies
+
+
+@pytest.fixture
+def config(tmp_path):
+    """The demo with a cluster."""
+    content = yaml.safe_load((PRESETS / "demo.yaml").read_text())
+    content["kubeflow"] = {
+        "image": "registry.local/ctr:1",
+        "service_account": "runner",
+        "queue": "ctr",
+        "schedule": {"cron": "0 0 4 * * *", "max_concurrency": 2},
+    }
+    path = tmp_path / "demo.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+def submit(*arguments):
+    """The command's JSON, or its error."""
+    # Verbose, since else it turns off the log of this process for good.
+    done = CliRunner().invoke(
+        cli, ["submit", "--json", "--verbose", *map(str, arguments)]
+    )
+    if done.exception:
+        raise done.exception
+    return json.loads(done.stdout)
+
+
+def test_a_run_starts_with_the_spec_its_parameters_and_its_account(asked, config):
+    done = submit("--config", config, "--parameter", "epochs=5", "--run-name", "a run")
+    assert done["run"] == "r1"
+    assert done["page"].endswith("/#/runs/details/r1")
+    sent = asked["POST /runs"]
+    assert sent["display_name"] == "a run"
+    assert sent["experiment_id"] == "e1"
+    assert sent["service_account"] == "runner"
+    assert sent["runtime_config"]["parameters"] == {"epochs": 5}
+    spec = Document(sent["pipeline_spec"]["pipeline_spec"])
+    assert spec.pipeline["pipelineInfo"]["name"] == "demo"
+    assert "Trainer" in spec.pipeline["root"]["dag"]["tasks"]
+    assert "ctr" in json.dumps(sent["pipeline_spec"]["platform_spec"])
+
+
+def test_the_token_comes_from_the_environment(asked, config, monkeypatch):
+    monkeypatch.setenv("KFP_TOKEN", "secret")
+    done = submit("--config", config)
+    assert asked["GET /healthz"]["token"] == "Bearer secret"
+    assert asked["POST /runs"]["token"] == "Bearer secret"
+    assert "secret" not in json.dumps(done)
+
+
+def test_a_schedule_of_the_same_name_is_replaced_only_when_asked(asked, config):
+    with pytest.raises(UsageError, match="recurring run 'demo'; pass --replace"):
+        submit("--config", config, "--schedule")
+    assert "POST /recurringruns" not in asked
+    done = submit("--config", config, "--schedule", "--replace")
+    assert done["recurring_run"] == "new"
+    assert done["replaced"] == 1
+    sent = asked["POST /recurringruns"]
+    assert sent["trigger"]["cron_schedule"]["cron"] == "0 0 4 * * *"
+    assert sent["max_concurrency"] == "2" or sent["max_concurrency"] == 2
+    assert "DELETE /recurringruns/old" in asked
+
+
+def test_another_name_stands_beside_the_schedule_that_is_there(asked, config):
+    done = submit("--config", config, "--schedule", "--run-name", "nightly")
+    assert done["replaced"] == 0
+    assert "DELETE /recurringruns/old" not in asked
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [(["PENDING", "RUNNING", "SUCCEEDED"], None), (["RUNNING", "FAILED"], "failed")],
+)
+def test_waiting_tells_each_state_and_fails_with_the_run(
+    asked, httpserver, states, expected
+):
+    from pipeline.kubeflow.submit import Server
+
+    left = iter(states)
+    httpserver.expect_request(f"{API}/runs/r1").respond_with_handler(
+        lambda _: Response(
+            json.dumps({"run_id": "r1", "state": next(left)}),
+            content_type="application/json",
+        )
+    )
+    told: list[str] = []
+    server = Server(None)
+    if expected is None:
+        assert server.wait("r1", 60, told.append, pause=0.0) == "succeeded"
+    else:
+        with pytest.raises(RunError, match=f"run r1: {expected}; see http.*/runs/"):
+            server.wait("r1", 60, told.append, pause=0.0)
+    assert told == [state.lower() for state in states]
+
+
+def test_without_an_endpoint_it_says_which_option_is_missing(config, monkeypatch):
+    monkeypatch.delenv("KF_PIPELINES_ENDPOINT", raising=False)
+    with pytest.raises(UsageError, match=r"--endpoint: needed.*KF_PIPELINES_ENDPOINT"):
+        submit("--config", config)
+
+
+def test_an_endpoint_where_nothing_answers_is_named(config):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(RunError, match=f"{url}: no Kubeflow Pipelines API answers"):
+        submit("--config", config, "--endpoint", url)
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [(401, "KFP_TOKEN"), (403, "rights"), (404, "path of the URL")],
+)
+def test_a_refusal_comes_with_its_remedy(httpserver, config, status, remedy):
+    httpserver.expect_request(f"{API}/healthz").respond_with_data(status=status)
+    with pytest.raises(RunError, match=f"HTTP {status}: .*{remedy}"):
+        submit("--config", config, "--endpoint", httpserver.url_for(""))
+
+
+def test_a_run_that_the_server_refuses_is_told_in_its_words(asked, httpserver, config):
+    httpserver.clear()
+    httpserver.expect_request(f"{API}/healthz").respond_with_json({})
+    httpserver.expect_request(f"{API}/experiments", method="GET").respond_with_json(
+        {"experiments": [{"experiment_id": "e1", "display_name": "demo"}]}
+    )
+    httpserver.expect_request(f"{API}/runs", method="POST").respond_with_json(
+        {"error_message": "quota exceeded\nstack trace", "code": 8}, status=429
+    )
+    with pytest.raises(RunError, match="HTTP 429: quota exceeded; ") as caught:
+        submit("--config", config)
+    assert "stack trace" not in str(caught.value)
+
+
+def declared(**types):
+    definitions = {name: {"parameterType": kind} for name, kind in types.items()}
+    return Document({"root": {"inputDefinitions": {"parameters": definitions}}})
+
+
+def test_parameters_get_the_types_that_the_spec_declares():
+    from pipeline.kubeflow.submit import run_values
+
+    document = declared(
+        epochs="NUMBER_INTEGER", rate="NUMBER_DOUBLE", dry="BOOLEAN", span="STRING"
+    )
+    given = {"epochs": "5", "rate": "0.5", "dry": "true", "span": "12"}
+    assert run_values(document, given) == {
+        "epochs": 5,
+        "rate": 0.5,
+        "dry": True,
+        "span": "12",
+    }
+    with pytest.raises(UsageError, match=r"--parameter epoch: .*[Dd]id you mean"):
+        run_values(document, {"epoch": "5"})
+    with pytest.raises(ConfigError, match="must be of type NUMBER_INTEGER, got 'x'"):
+        run_values(document, {"epochs": "x"})
