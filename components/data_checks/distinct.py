@@ -33,5 +33,5 @@ class DistinctCounter:
     def of(counters: "Iterable[DistinctCounter]") -> float:
         """Distinct values that some counters have taken together."""
         seen = np.logical_or.reduce([one._seen for one in counters])
-        empty = CELLS - np.count_nonzero(seen)
+        empty = CELLS - int(np.count_nonzero(seen))
         return float(-CELLS * np.log(max(empty, 1) / CELLS))
