@@ -36,6 +36,7 @@ setup(
         "jinja2>=3.1",
         "kubernetes",
         "numpy>=1.22",
+        "pandas>=1.5",
         "plotly>=6",
         "psutil>=5.9",
         "pyarrow>=10",

@@ -122,7 +122,7 @@ class Runs:
         start = time.perf_counter()
         answer = _forked(lambda: self._killed(point))
         killed = time.perf_counter()
-        faults = [] if answer is None else ["the run was not killed"]
+        faults = [] if answer is None else [f"not killed: {answer.get('error')}"]
         after = _forked(self._complete)
         ended = time.perf_counter()
         if after is None or "error" in after:

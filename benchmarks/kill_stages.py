@@ -27,6 +27,8 @@ def _half_copied() -> None:
     copy_tree = shutil.copytree
 
     def copytree(source: str, target: str) -> None:
+        # It calls itself by this name for the folders below.
+        shutil.copytree = copy_tree
         half = sum(len(files) for _, _, files in os.walk(source)) // 2
         copied = 0
 

@@ -3,7 +3,7 @@
 TFX finds the file system of a path in a registry of plug-ins; TensorFlow's, which stands
 behind every scheme there, has none for S3. With this one, drivers and executors read and
 write such paths like any other. (``tfx.dsl.io.filesystem``; the bytes move in
-``data.file_systems``.)
+``data.file_systems.s3``.)
 """
 
 import fnmatch
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from tfx.dsl.io import filesystem, filesystem_registry
 
 from data import paths
-from data.file_systems import S3, S3_SCHEMES
+from data.file_systems.s3 import S3, S3_SCHEMES
 
 # Before the plug-ins of TFX, which stand at 0 and above.
 _PRIORITY = -1

@@ -8,10 +8,9 @@ after any push, and a file beside the versions tells which models were withdrawn
 import hashlib
 import json
 import posixpath
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from components.pusher import push
+from components.pusher import LOADABLE_BY, push
 from data import paths
 from data.errors import DataError, UsageError, suggest
 
@@ -49,12 +48,17 @@ def versions(base: str) -> list[Version]:
         UsageError: there are none.
         DataError: the list of withdrawn models cannot be read.
     """
-    numbers = sorted(int(name) for name in paths.children(base) if name.isdigit())
+    # In a store the last file of a push is this one: without it a version is none yet.
+    numbers = sorted(
+        int(name)
+        for name in paths.children(base)
+        if name.isdigit() and paths.exists(f"{base}/{name}/{LOADABLE_BY}")
+    )
     if not numbers:
         raise UsageError(
             f"{base}: no pushed versions here; push one, or check the path"
         )
-    withdrawn = _withdrawn(base)
+    withdrawn = withdrawn_models(base)
     return [
         Version(number=number, digest=digest, withdrawn=digest in withdrawn)
         for number in numbers
@@ -66,8 +70,6 @@ def roll_back(
     base: str,
     now: int,
     to: int | None = None,
-    *,
-    marked: Callable[[list[Version]], object] | None = None,
 ) -> tuple[Version, Version]:
     """Serves an earlier model again.
 
@@ -79,21 +81,19 @@ def roll_back(
         now: unix seconds, the new version's number if it is above all others.
         to: version to go back to; the newest one with another model that was never
             withdrawn when None.
-        marked: hears of the versions as they are marked now, before the push.
 
     Returns:
         The version whose model was withdrawn, and the new one.
 
     Raises:
         UsageError: there is no such version, or none to go back to.
+        DataError: the list of withdrawn models cannot be read.
     """
     found = versions(base)
     served = found[-1]
     target = _target(base, found, to)
-    listed = (_withdrawn(base) | {served.digest}) - {target.digest}
+    listed = (withdrawn_models(base) | {served.digest}) - {target.digest}
     _write(f"{base}/{WITHDRAWN_FILE}", sorted(listed))
-    if marked is not None:
-        marked([replace(one, withdrawn=one.digest in listed) for one in found])
     pushed = push(f"{base}/{target.number}", base, now)
     number = int(posixpath.basename(pushed))
     return served, Version(number=number, digest=target.digest, withdrawn=False)
@@ -139,8 +139,18 @@ def tree_digest(folder: str) -> str:
     return total.hexdigest()
 
 
-def _withdrawn(base: str) -> set[str]:
-    """Digests of withdrawn models."""
+def withdrawn_models(base: str) -> set[str]:
+    """Digests of the models that roll-backs went away from.
+
+    Args:
+        base: the serving folder.
+
+    Returns:
+        The digests.
+
+    Raises:
+        DataError: the list cannot be read.
+    """
     path = f"{base}/{WITHDRAWN_FILE}"
     if not paths.exists(path):
         return set()

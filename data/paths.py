@@ -9,7 +9,10 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
-from data.file_systems import file_system
+from data.file_systems.base import FileSystem
+from data.file_systems.local import LOCAL
+from data.file_systems.s3 import S3, S3_SCHEMES
+from data.file_systems.tensorflow import TENSORFLOW
 
 # Bytes that a copy holds in memory.
 _BLOCK = 8 << 20
@@ -31,7 +34,7 @@ def open_read(path: str) -> IO[bytes]:
     Returns:
         The open file.
     """
-    return file_system(path).open_read(path)
+    return _of(path).open_read(path)
 
 
 def open_write(path: str) -> IO[bytes]:
@@ -43,38 +46,38 @@ def open_write(path: str) -> IO[bytes]:
     Returns:
         The open file, empty.
     """
-    return file_system(path).open_write(path)
+    return _of(path).open_write(path)
 
 
 def is_dir(path: str) -> bool:
     """True if the path is a folder."""
-    return file_system(path).is_dir(path)
+    return _of(path).is_dir(path)
 
 
 def exists(path: str) -> bool:
     """True if there is a file or a folder."""
-    return file_system(path).exists(path)
+    return _of(path).exists(path)
 
 
 def size(path: str) -> int:
     """Bytes of a file."""
-    return file_system(path).size(path)
+    return _of(path).size(path)
 
 
 def make_dirs(path: str) -> None:
     """Makes a folder and its parents; nothing happens if it is there."""
-    file_system(path).make_dirs(path)
+    _of(path).make_dirs(path)
 
 
 def rename(source: str, target: str) -> None:
     """Moves a file or folder within a file system; a file at the target is replaced."""
-    file_system(source).rename(source, target)
+    _of(source).rename(source, target)
 
 
 def remove_tree(path: str) -> None:
     """Removes a folder and all in it; nothing happens if it is absent."""
     if exists(path):
-        file_system(path).remove_tree(path)
+        _of(path).remove_tree(path)
 
 
 def copy(source: str, target: str) -> None:
@@ -116,7 +119,7 @@ def copy_tree(source: str, target: str, *, last: str = "") -> None:
 
 def children(folder: str) -> list[str]:
     """Names of the files and folders in a folder, sorted; none if it is absent."""
-    return sorted(file_system(folder).children(folder)) if is_dir(folder) else []
+    return sorted(_of(folder).children(folder)) if is_dir(folder) else []
 
 
 def walk(folder: str) -> list[str]:
@@ -129,7 +132,14 @@ def walk(folder: str) -> list[str]:
         Relative paths with ``/`` between their parts.
     """
     found = []
-    for parent, _, names in file_system(folder).walk(folder):
+    for parent, _, names in _of(folder).walk(folder):
         below = parent.rstrip("/")[len(folder.rstrip("/")) :].strip("/")
         found += [f"{below}/{name}" if below else name for name in names]
     return sorted(found)
+
+
+def _of(path: str) -> FileSystem:
+    """What reaches a path."""
+    if not is_remote(path):
+        return LOCAL
+    return S3 if path.startswith(S3_SCHEMES) else TENSORFLOW

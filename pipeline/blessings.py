@@ -5,12 +5,13 @@ withdrawn from serving must not be that baseline, so its blessing is taken back;
 given again when a later roll-back returns to the model.
 """
 
+from collections.abc import Set
 from pathlib import Path
 
 from ml_metadata.proto import metadata_store_pb2 as pb
 from tfx.utils import path_utils
 
-from components.serving_versions import Version, tree_digest
+from components.serving_versions import tree_digest
 from pipeline.metadata_store import open_store
 
 # Custom properties: TFX's own, and ours, which tells why there is no blessing.
@@ -18,15 +19,16 @@ _BLESSED = "blessed"
 _WITHDRAWN = "withdrawn"
 
 
-def follow_withdrawals(database: Path, versions: list[Version]) -> int:
+def follow_withdrawals(database: Path, withdrawn: Set[str]) -> int:
     """Takes blessings back from withdrawn models, and returns those of others.
 
-    Models are told by their bytes: a push that was killed at its very end is served, but
-    not recorded.
+    A run does this before it looks for its baseline, so a roll-back needs the serving
+    folder only, and never waits for a run. Models are told by their bytes: a push that
+    was killed at its very end is served, but not recorded.
 
     Args:
         database: SQLite file of ML Metadata; nothing is done where there is none.
-        versions: all that is in the serving folder.
+        withdrawn: digests of the models that are withdrawn now.
 
     Returns:
         How many blessings changed.
@@ -37,12 +39,15 @@ def follow_withdrawals(database: Path, versions: list[Version]) -> int:
     if not database.exists():
         return 0
     store = open_store(database)
-    withdrawn = {one.digest: one.withdrawn for one in versions}
-    changed = []
-    for blessing in store.get_artifacts_by_type("ModelBlessing"):
-        digest = _digest(blessing)
-        if digest in withdrawn and _follow(blessing, withdrawn[digest]):
-            changed.append(blessing)
+    changed = [
+        blessing
+        for blessing in store.get_artifacts_by_type("ModelBlessing")
+        if _was_blessed(blessing)
+        # Without withdrawn models none has to be read.
+        and _follow(
+            blessing, bool(withdrawn) and tree_digest(_model(blessing)) in withdrawn
+        )
+    ]
     store.put_artifacts(changed)
     return len(changed)
 
@@ -69,12 +74,12 @@ def latest_blessed(database: Path) -> str | None:
     return models[max(models)] if models else None
 
 
-def _digest(blessing: pb.Artifact) -> str | None:
-    """Digest of the model that was blessed; None if it never was."""
-    properties = blessing.custom_properties
-    if not any(properties[name].int_value == 1 for name in (_BLESSED, _WITHDRAWN)):
-        return None
-    return tree_digest(_model(blessing))
+def _was_blessed(blessing: pb.Artifact) -> bool:
+    """True for the blessing of a model that passed its gates."""
+    return any(
+        blessing.custom_properties[name].int_value == 1
+        for name in (_BLESSED, _WITHDRAWN)
+    )
 
 
 def _model(blessing: pb.Artifact) -> str:

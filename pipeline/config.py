@@ -16,7 +16,7 @@ from data.simulator.config import SimulatorConfig
 from models.config import ModelConfig
 from pipeline.evaluation_rules import check_evaluation
 from pipeline.kubeflow.config import KubeflowConfig
-from pipeline.preset_files import PRESETS, preset_names
+from pipeline.preset_files import NAME_PATTERN, PRESETS, preset_names
 from pipeline.training_rules import check_training
 
 
@@ -24,7 +24,7 @@ class PipelineConfig(Settings):
     """A pipeline as its YAML file declares it."""
 
     name: str = pydantic.Field(
-        pattern=r"^[a-z][a-z0-9\-]{0,62}$",
+        pattern=NAME_PATTERN,
         description="Lower case, digits and dashes; names the folder under runs/.",
     )
     data: Dataset

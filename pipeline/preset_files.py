@@ -3,6 +3,8 @@
 from pathlib import Path
 
 PRESETS = Path(__file__).parent / "presets"
+# What a pipeline may be called; its folder has that name.
+NAME_PATTERN = r"^[a-z][a-z0-9\-]{0,62}$"
 
 
 def preset_names() -> list[str]:

@@ -6,11 +6,12 @@ from typing import Any
 
 from components.baseline_columns import check_baseline
 from components.reference_model import saved_model_path
+from components.serving_versions import withdrawn_models
 from data.columns import shard_columns
 from data.errors import CtrError, UsageError
 from data.simulator.config import SimulatorConfig
 from pipeline import local_runner, summary
-from pipeline.blessings import latest_blessed
+from pipeline.blessings import follow_withdrawals, latest_blessed
 from pipeline.config import PipelineConfig
 from pipeline.history import History
 from pipeline.observer import Observer
@@ -57,6 +58,7 @@ def run(
             observer.note(
                 f"an earlier run was killed in {', '.join(killed)}; cleaned up"
             )
+        follow_withdrawals(folders.metadata, withdrawn_models(str(folders.serving)))
         baseline = latest_blessed(folders.metadata)
         if baseline is not None and config.evaluate.baseline:
             # The Evaluator checks that too, but only when the training is paid for.

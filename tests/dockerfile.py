@@ -53,13 +53,21 @@ def stages(instructions: list[Instruction]) -> list[list[Instruction]]:
 
 
 def context() -> list[str]:
-    """Files that the builder is sent: those that git knows, less the ignored."""
+    """Files that the builder is sent: those that git knows, less the ignored.
+
+    Outside of a checkout, as in an archive of the sources, git knows none: then all that
+    are not ignored.
+    """
+    sent = {
+        path
+        for path in exclude_paths(str(ROOT), ignore_patterns())
+        if (ROOT / path).is_file()
+    }
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
-    done = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
-    sent = exclude_paths(str(ROOT), ignore_patterns())
-    return sorted(
-        path for path in done.stdout.split() if path in sent and (ROOT / path).is_file()
+    done = subprocess.run(
+        listing, cwd=ROOT, capture_output=True, text=True, check=False
     )
+    return sorted(sent & set(done.stdout.split()) if done.returncode == 0 else sent)
 
 
 def inside(source: str, paths: list[str]) -> list[str]:

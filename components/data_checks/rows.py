@@ -10,8 +10,7 @@ from data.columns import Column
 from data.errors import DataError
 from data.manifest import Manifest
 from data.readers.example_parser import ExampleParser
-from data.records import RecordError, read_records
-from data.shards import payload_chunks
+from data.shard_records import shard_records
 
 BATCH_ROWS = 16_384
 _TYPES = {"bytes": pa.binary(), "int64": pa.int64(), "float": pa.float32()}
@@ -54,7 +53,7 @@ def read_rows(
     parser = ExampleParser([column.name for column in columns])
     for split, content in manifest.splits.items():
         for shard in content.shards:
-            records = _records(f"{folder.rstrip('/')}/{shard.file}")
+            records = shard_records(f"{folder.rstrip('/')}/{shard.file}")
             while batch := list(itertools.islice(records, BATCH_ROWS)):
                 arrays, unreadable = parser.parse(batch)
                 if unreadable:
@@ -91,11 +90,3 @@ def _checked(column: Column, lists: pa.Array, shard: str) -> pa.Array:
             f"{len(lists):,} rows, expected one in each; {remedy}"
         )
     return lists
-
-
-def _records(path: str) -> Iterator[bytes]:
-    """Records of a shard."""
-    for _, _, record in read_records(payload_chunks(path), path):
-        if isinstance(record, RecordError):
-            raise record
-        yield record

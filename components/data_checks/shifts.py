@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from components.data_checks.codes import ABSENT
 from components.data_checks.columns import CheckedColumn
 from components.data_checks.config import DataChecksConfig, Shift
 from components.data_checks.divergence import divergence
@@ -27,7 +28,7 @@ def shift_findings(
     Args:
         tally: what was counted.
         config: the rules ``skew`` and ``drift``.
-        names: by column name, frequent texts by their code.
+        names: by column name, texts that may be shown by their code.
 
     Yields:
         One finding a column and rule, the largest divergence first.
@@ -77,10 +78,8 @@ def _shift(
         f"divergence {found.bits:.4f} bits, at most {rule.limit:g} beyond "
         f"{found.chance:.4f} by chance"
     )
-    name = names.get(column.name, {}).get(-1 if found.code is None else found.code)
-    if name is not None:
-        before_share, after_share = (f"{share:.1%}" for share in found.shares)
-        text += f" ({name[:_SHOWN]!r} in {before_share} of rows, then {after_share})"
+    if column.kind == "category" and found.code is not None:
+        text += _moved(found.code, found.shares, names.get(column.name, {}))
     return finding(
         check,
         rule,
@@ -91,3 +90,15 @@ def _shift(
         is_bad=found.bits > rule.limit + found.chance,
         chance=found.chance,
     )
+
+
+def _moved(code: int, shares: tuple[float, float], names: Mapping[int, str]) -> str:
+    """The value whose share of rows changed most; its name only where it is known."""
+    if code == ABSENT:
+        value = "no value"
+    elif code in names:
+        value = repr(names[code][:_SHOWN])
+    else:
+        value = "one value"
+    before, after = (f"{share:.1%}" for share in shares)
+    return f" ({value} in {before} of rows, then {after})"

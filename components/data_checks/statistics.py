@@ -1,6 +1,6 @@
 """What StatisticsGen knows of the columns beforehand."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2, statistics_pb2
@@ -9,6 +9,10 @@ from components.data_checks.codes import category_codes
 from data import paths
 
 _FILE = "FeatureStats.pb"
+# A value that many rows share says nothing of one person; an address or the id of a
+# device would.
+MAX_NAMED = 1000
+MIN_ROWS_EACH = 100
 
 
 def read_statistics(
@@ -44,17 +48,36 @@ def medians(
 
 
 def frequent_texts(
-    features: Iterable[statistics_pb2.FeatureNameStatistics],
+    features: Sequence[statistics_pb2.FeatureNameStatistics],
 ) -> dict[str, dict[int, str]]:
-    """The most frequent texts of each column, by their code."""
+    """The most frequent texts of each column of few values, by their code.
+
+    Args:
+        features: of each split and column.
+
+    Returns:
+        By column name, texts by code. A column is left out where some split has more
+        than ``MAX_NAMED`` different values of it, or fewer than ``MIN_ROWS_EACH`` rows
+        for each on average.
+    """
     found: dict[str, dict[int, str]] = {}
+    hidden = {one.path.step[0] for one in features if not _is_shared(one.string_stats)}
     for feature in features:
+        name = feature.path.step[0]
+        if name in hidden:
+            continue
         values = [one.value for one in feature.string_stats.top_values]
         codes = category_codes(pa.array([one.encode() for one in values], pa.binary()))
-        known = found.setdefault(feature.path.step[0], {})
+        known = found.setdefault(name, {})
         for code, value in zip(codes.tolist(), values, strict=True):
             known.setdefault(code, value)
     return found
+
+
+def _is_shared(stats: statistics_pb2.StringStatistics) -> bool:
+    """Whether many rows share each value of a column."""
+    rows = stats.common_stats.num_non_missing
+    return stats.unique <= min(MAX_NAMED, rows // MIN_ROWS_EACH)
 
 
 def columns_with_domain(schema: schema_pb2.Schema) -> frozenset[str]:

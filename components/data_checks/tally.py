@@ -9,6 +9,7 @@ from collections import defaultdict
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from components.data_checks.codes import CODES, lengths, row_codes
 from components.data_checks.columns import CheckedColumn
@@ -67,6 +68,7 @@ class Tally:
             lambda: np.zeros(2, np.int64)
         )
         self._users = [DistinctCounter() for _ in range(GROUPS)]
+        self._anonymous: Ints = np.zeros(GROUPS, np.int64)
         self._keys = dataset.keys
         self._centres = centres
         time = manifest.splits["train"].time
@@ -82,9 +84,7 @@ class Tally:
         )
         self.shard_rows[batch.shard] += len(labels)
         if self._keys.user_id:
-            users = batch.columns[self._keys.user_id].flatten()
-            for group in np.unique(groups):
-                self._users[group].add(users.filter(pa.array(groups == group)))
+            self._add_users(batch.columns[self._keys.user_id].flatten(), groups)
         if days is not None:
             for day in np.unique(days):
                 clicks = labels[days == day]
@@ -95,14 +95,23 @@ class Tally:
     def draws(self, group: int, *more: int) -> float:
         """Independent draws that the rows of some groups stand for.
 
-        Rows of a user are alike, so a group counts as its users; without user ids, as
-        its rows.
+        Rows of a user are alike, so a group counts as its users. A row without a user
+        id counts by itself: nothing says that two of them are alike.
         """
-        groups = (group, *more)
-        rows = float(self.labels[list(groups)].sum())
+        groups = [group, *more]
+        rows = float(self.labels[groups].sum())
         if not self._keys.user_id:
             return rows
-        return min(rows, DistinctCounter.of(self._users[one] for one in groups))
+        users = DistinctCounter.of(self._users[one] for one in groups)
+        return min(rows, users + float(self._anonymous[groups].sum()))
+
+    def _add_users(self, users: pa.Array, groups: Ints) -> None:
+        """Counts the users of a batch, and the rows whose user id is empty."""
+        is_known = pc.not_equal(users, b"").to_numpy(zero_copy_only=False)
+        self._anonymous += np.bincount(groups[~is_known], minlength=GROUPS)
+        for group in np.unique(groups[is_known]):
+            taken = pa.array(is_known & (groups == group))
+            self._users[group].add(users.filter(taken))
 
     def _add_column(
         self, column: CheckedColumn, batch: RowBatch, groups: Ints, labels: Ints

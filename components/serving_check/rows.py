@@ -7,8 +7,7 @@ from data import paths
 from data.errors import DataError
 from data.packed import read_header
 from data.readers.example_parser import names_in
-from data.records import RecordError, read_records
-from data.shards import payload_chunks
+from data.shard_records import shard_records
 
 
 def shard_files(location: str) -> list[str]:
@@ -53,9 +52,7 @@ def first_rows(files: Sequence[str], count: int) -> list[bytes]:
 
 def _rows(file: str) -> Iterator[bytes]:
     """Rows of a shard."""
-    for number, _, record in read_records(payload_chunks(file), file):
-        if isinstance(record, RecordError):
-            raise record
+    for number, record in enumerate(shard_records(file)):
         if read_header(record) is not None:
             raise DataError(
                 f"{file}: packed rows; name raw ones, such as those of "

@@ -1,7 +1,7 @@
 """``ctr rollback``: an earlier model served again."""
 
-import functools
 import json
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import click
 from data.errors import UsageError
 from pipeline.cli.options import root_option
 from pipeline.cli.tables import table_console, versions_table
+from pipeline.preset_files import NAME_PATTERN
 
 if TYPE_CHECKING:
     from components.serving_versions import Version
@@ -35,7 +36,8 @@ def rollback(
 
     Copies an earlier version to a number above all, which model servers take up as they
     do any push. Without --to it is the newest one with another model that no roll-back
-    went away from. The model that was served is no baseline of later runs.
+    went away from. Runs of this root do not take the model that was left as their
+    baseline; runs of a cluster keep theirs.
     """
     if (pipeline is None) == (serving is None):
         raise UsageError("pass either PIPELINE or --serving FOLDER")
@@ -45,33 +47,24 @@ def rollback(
 
     silence()
     from components.serving_versions import roll_back, versions
-    from pipeline.local_runner import Folders
-    from pipeline.run_lock import run_lock
 
-    if serving is not None:
-        served = None if listed else roll_back(serving, int(time.time()), to)[0]
-        _show(serving, served, versions(serving), as_json)
-        return
+    base = serving or _serving_folder(root, pipeline)
+    served = None if listed else roll_back(base, int(time.time()), to)[0]
+    _show(base, served, versions(base), as_json)
+
+
+def _serving_folder(root: Path, pipeline: str | None) -> str:
+    """The serving folder of a pipeline under a root."""
     assert pipeline is not None
-    if Path(pipeline).name != pipeline:
+    if not re.fullmatch(NAME_PATTERN, pipeline):
         raise UsageError(f"{pipeline}: must be the name of a pipeline, not a path")
-    folders = Folders((root / pipeline).resolve())
-    if not folders.serving.is_dir():
+    folder = (root / pipeline / "serving").resolve()
+    if not folder.is_dir():
         raise UsageError(
-            f"{folders.serving}: no pushed versions here; `ctr runs list` shows the "
-            "pipelines, --root where they are"
+            f"{folder}: no pushed versions here; `ctr runs list` shows the pipelines, "
+            "--root where they are"
         )
-    base = str(folders.serving)
-    if listed:
-        _show(base, None, versions(base), as_json)
-        return
-    from pipeline.blessings import follow_withdrawals
-
-    follow = functools.partial(follow_withdrawals, folders.metadata)
-    with run_lock(folders.base):
-        served = roll_back(base, int(time.time()), to, marked=follow)[0]
-        found = versions(base)
-    _show(base, served, found, as_json)
+    return str(folder)
 
 
 def _show(

@@ -4,7 +4,6 @@ import datetime
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -87,37 +86,37 @@ def submit(
         from pipeline.cli.quiet import silence
 
         silence()
-    from pipeline.kubeflow.submit import Server, run_values
+    from pipeline.kubeflow.run_values import run_values
+    from pipeline.kubeflow.server import Server
+    from pipeline.kubeflow.submit import Submission, schedule_runs, start
+    from pipeline.kubeflow.submit import wait as wait_for
 
     # Before the compile, which takes seconds.
     server = Server(endpoint, namespace)
     from pipeline.kubeflow.compile import compile_kubeflow
 
     document = compile_kubeflow(settings, request)
-    place: dict[str, Any] = {
-        "experiment": experiment or settings.name,
-        "parameters": run_values(document, texts),
-        "service_account": cluster.service_account,
-    }
     with tempfile.TemporaryDirectory() as folder:
-        spec = Path(folder, f"{settings.name}.yaml")
-        spec.write_text(document.to_yaml(), "utf-8")
-        if schedule:
-            assert cluster.schedule is not None
-            done = server.schedule(
-                spec,
-                cluster.schedule,
-                name=run_name or settings.name,
-                replace=replace,
-                **place,
-            )
+        submission = Submission(
+            spec=Path(folder, f"{settings.name}.yaml"),
+            name=run_name or (settings.name if schedule else _name(settings.name)),
+            experiment=experiment or settings.name,
+            parameters=run_values(document, texts),
+            service_account=cluster.service_account,
+        )
+        submission.spec.write_text(document.to_yaml(), "utf-8")
+        if cluster.schedule is not None and schedule:
+            done = schedule_runs(server, submission, cluster.schedule, replace=replace)
         else:
-            done = server.start(spec, name=run_name or _name(settings.name), **place)
+            done = start(server, submission)
     done = {"pipeline": settings.name, "endpoint": server.endpoint} | done
     if wait:
         click.echo(f"waiting for {done['page']}", err=True)
-        done["state"] = server.wait(
-            done["run"], timeout, lambda state: click.echo(f"run: {state}", err=True)
+        done["state"] = wait_for(
+            server,
+            done["run"],
+            timeout,
+            lambda state: click.echo(f"run: {state}", err=True),
         )
     if as_json:
         click.echo(json.dumps(done))

@@ -9,7 +9,7 @@ store itself, by ``data.paths``.
 import os
 from typing import Any
 
-from data.file_systems import S3_SCHEMES
+from data.file_systems.s3 import S3_SCHEMES
 
 # Above the launcher's folders; the root of the disk, but for a launcher in a test.
 _BASE = os.environ.get("CTR_LAUNCHER_BASE", "/")

@@ -101,7 +101,7 @@ def test_a_folder_is_copied_to_the_store_and_back(logs, tmp_path):
 def test_a_pushed_version_is_loadable_only_once_it_is_whole(bucket, tmp_path):
     from components.pusher import next_version, publish
     from data import paths
-    from data.file_systems import S3
+    from data.file_systems.s3 import S3
 
     model = tmp_path / "model"
     for name in ("saved_model.pb", "variables/variables.data", "zz/last.txt"):

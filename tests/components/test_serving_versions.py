@@ -122,3 +122,17 @@ def test_the_list_is_json_that_other_tools_read(tmp_path: Path) -> None:
     roll_back(str(tmp_path), now=100)
     content = json.loads((tmp_path / WITHDRAWN_FILE).read_text())
     assert content == [tree_digest(str(tmp_path / "2"))]
+
+
+def test_a_push_into_a_store_that_was_killed_is_no_version(tmp_path: Path) -> None:
+    from components.serving_versions import roll_back, versions
+
+    push(tmp_path, 100, "a")
+    push(tmp_path, 200, "b")
+    push(tmp_path, 300, "c")
+    # In a store the files come one by one, this one last.
+    (tmp_path / "300" / "saved_model.pb").unlink()
+    assert [one.number for one in versions(str(tmp_path))] == [100, 200]
+    left, made = roll_back(str(tmp_path), now=1)
+    assert (left.number, made.number) == (200, 301)
+    assert served(tmp_path) == "a"

@@ -94,3 +94,23 @@ def test_a_name_that_ends_in_gz_is_not_compressed_once_more(root):
     path = written(f"{root}/shard.gz", gzip.compress(b"rows", mtime=0))
     assert gzip.decompress(read(path)) == b"rows"
     assert paths.size(path) == len(gzip.compress(b"rows", mtime=0))
+
+
+@pytest.mark.parametrize("name", ["absent", "folder"])
+def test_only_a_file_of_a_store_has_a_size(store, name):
+    written(f"s3://{BUCKET}/sizes/folder/file")
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        paths.size(f"s3://{BUCKET}/sizes/{name}")
+
+
+def test_a_write_that_fails_leaves_no_object_in_a_store(store):
+    path = f"s3://{BUCKET}/half/shard"
+
+    def fail():
+        with paths.open_write(path) as file:
+            file.write(b"half")
+            raise RuntimeError("disk of the source failed")
+
+    with pytest.raises(RuntimeError, match="of the source"):
+        fail()
+    assert not paths.exists(path)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from data.errors import CtrError, UsageError
+from data.errors import UsageError
 
 pytestmark = pytest.mark.engine
 
@@ -52,8 +52,12 @@ class Pushed:
         return (newest / "saved_model.pb").read_text()
 
     def baseline(self) -> str | None:
-        from pipeline.blessings import latest_blessed
+        """What `ctr run` takes as its baseline."""
+        from components.serving_versions import withdrawn_models
+        from pipeline.blessings import follow_withdrawals, latest_blessed
 
+        withdrawn = withdrawn_models(str(self.folders.serving))
+        follow_withdrawals(self.folders.metadata, withdrawn)
         model = latest_blessed(self.folders.metadata)
         return model and Path(model, "saved_model.pb").read_text()
 
@@ -141,10 +145,22 @@ def test_what_does_not_fit_is_refused(
     assert pushed.served() == "b"
 
 
-def test_a_damaged_database_stops_the_roll_back_before_the_push(tmp_path: Path) -> None:
+def test_a_roll_back_waits_for_no_run_and_needs_no_database(tmp_path: Path) -> None:
+    from pipeline.run_lock import run_lock
+
     pushed = Pushed(tmp_path, "ab")
     pushed.folders.metadata.write_bytes(b"no database" * 100)
-    error = pushed.rollback().exception
-    assert isinstance(error, CtrError)
-    assert "cannot be read" in str(error)
-    assert pushed.served() == "b"
+    with run_lock(pushed.folders.base):
+        assert pushed.rollback().exception is None
+    assert pushed.served() == "a"
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "", "Ads"])
+def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
+    from pipeline.cli.rollback import rollback
+
+    done = CliRunner().invoke(
+        rollback, [name, "--root", str(tmp_path)], standalone_mode=False
+    )
+    assert isinstance(done.exception, UsageError)
+    assert "must be the name of a pipeline" in str(done.exception)

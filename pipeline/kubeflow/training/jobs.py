@@ -7,7 +7,7 @@ from typing import Any
 from data.errors import RunError
 from pipeline.kubeflow.training.kinds import JobKind
 from pipeline.kubeflow.training.manifest import JOB_FILE
-from pipeline.kubeflow.training.refusal import refusal
+from pipeline.kubeflow.training.refusal import is_unanswered, refusal
 from pipeline.kubeflow.training.retry import retried
 
 # Seconds to connect, and between two packets; the client itself would wait for ever.
@@ -56,7 +56,8 @@ class Jobs:
         owned = manifest["metadata"]["annotations"][JOB_FILE]
         if self._create(manifest):
             return
-        if self.remove(name, owned):
+        # It may also have gone since, such as one that was being deleted.
+        if self.remove(name, owned) or self.read(name) is None:
             self._wait_until_gone(name)
             if self._create(manifest):
                 return
@@ -156,8 +157,7 @@ class Jobs:
         if dropped:
             raise RunError(
                 f"{self.kind.name}: spec.{dropped[0]}: the installed {self.kind.name} "
-                "has no such field; Trainer has runtimePatches since 2.2 and had "
-                "podTemplateOverrides before; set kubeflow.training.pod_patch"
+                f"has no such field; {self.kind.older}"
             )
         return True
 
@@ -185,13 +185,8 @@ class Jobs:
         from urllib3.exceptions import HTTPError
 
         try:
-            return retried(request, self.sleep)
-        except ApiException as error:
-            if error.status == none_at:
+            return retried(request, self.sleep, is_unanswered)
+        except (ApiException, HTTPError) as error:
+            if none_at is not None and getattr(error, "status", None) == none_at:
                 return None
             raise refusal(error, self.kind, self.namespace, verb, resource) from None
-        except HTTPError as error:
-            raise RunError(
-                f"Kubernetes: {verb} {resource}: no answer ({type(error).__name__}); "
-                "check network policies and the address of the API server"
-            ) from None

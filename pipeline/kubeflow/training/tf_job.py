@@ -45,7 +45,8 @@ def spec_of(spec: TrainingSpec, name: str, command: list[str]) -> dict[str, Any]
         policy["activeDeadlineSeconds"] = training.timeout_seconds
     worker = {
         "replicas": training.workers,
-        # Again after a signal (128 and more), never after an error of the training.
+        # Again after 128 and more, a signal or a lost cluster; never after an error of
+        # the training.
         "restartPolicy": "ExitCode",
         "template": {"spec": {"containers": [container], **placement(spec)}},
     }

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from pipeline.kubeflow.training.jobs import Jobs
+from pipeline.kubeflow.training.refusal import UnansweredError
 from pipeline.kubeflow.training.state import State
 
 
@@ -15,6 +16,8 @@ def wait_for_end(
     note: Callable[[str], None],
 ) -> State:
     """Looks at a job until it has ended; a deadline starts when it leaves the queue.
+
+    An API server that does not answer ends no training: it is asked on.
 
     Args:
         jobs: the job's namespace.
@@ -32,10 +35,7 @@ def wait_for_end(
     """
     last, since = State("waiting", ""), jobs.clock()
     while True:
-        job = jobs.read(name)
-        if job is None:
-            return State("failed", "somebody deleted it")
-        state = jobs.kind.state_of(job)
+        state = _look(jobs, name, note) or last
         if state != last:
             note(f"{jobs.kind.name} {name}: {state.text}")
         if state.is_final:
@@ -50,3 +50,15 @@ def wait_for_end(
             )
         last = state
         jobs.sleep(poll)
+
+
+def _look(jobs: Jobs, name: str, note: Callable[[str], None]) -> State | None:
+    """The state of a job now; None if the API server does not answer."""
+    try:
+        job = jobs.read(name)
+    except UnansweredError as error:
+        note(f"{jobs.kind.name} {name}: its state is not known, asks on: {error}")
+        return None
+    if job is None:
+        return State("failed", "somebody deleted it")
+    return jobs.kind.state_of(job)

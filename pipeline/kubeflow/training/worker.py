@@ -10,21 +10,27 @@ import json
 import posixpath
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from components.cluster.supervisor import Supervisor
+from components.cluster.supervisor import LOST_EXIT_CODE, Supervisor
 from components.training_job import TrainingJob, find_place
 from data import paths
+from data.disk_faults import disk_error
 from data.errors import ConfigError, CtrError
 from data.settings import parse
 from pipeline.kubeflow import storage
+from pipeline.kubeflow.training.retry import retried
+
+# 128 + SIGUSR1, which training operator 1 leaves to programs that want a new pod.
+NEW_POD_EXIT_CODE = 138
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Trains as one worker, and ends with the exit code of the training.
+    """Trains as one worker, and ends with the exit code of ``work``.
 
     Args:
         arguments: of the command line.
@@ -53,12 +59,13 @@ def work(uri: str, restarts: int) -> int:
         restarts: how often to start the training again at most.
 
     Returns:
-        The exit code of the training.
+        The exit code of the training; ``NEW_POD_EXIT_CODE`` if it lost its cluster
+        more often than it may start again.
 
     Raises:
         ConfigError: there is no such job, or cluster and strategy do not fit.
     """
-    job = _load(uri)
+    job = retried(lambda: _load(uri), time.sleep, _is_passing)
     cluster = find_place(job)
     with tempfile.TemporaryDirectory(prefix="training-") as folder:
         path = Path(folder, "job.json")
@@ -68,9 +75,9 @@ def work(uri: str, restarts: int) -> int:
         command += ["--job", str(path), "--restarts", "0"]
         code = Supervisor(command, restarts, _note).run()
         if code == 0 and (cluster is None or cluster.is_chief):
-            paths.copy_tree(local.serving_model_dir, job.serving_model_dir)
-            paths.copy_tree(local.model_run_dir, job.model_run_dir)
-    return code
+            _copy_tree(local.serving_model_dir, job.serving_model_dir)
+            _copy_tree(local.model_run_dir, job.model_run_dir)
+    return NEW_POD_EXIT_CODE if code == LOST_EXIT_CODE else code
 
 
 def localized(job: TrainingJob, folder: str) -> TrainingJob:
@@ -113,7 +120,7 @@ def _readable(uri: str, folder: str) -> str:
     """The URI, or the folder it was fetched to."""
     if not storage.needs_arrow(uri):
         return uri
-    paths.copy_tree(uri, folder)
+    _copy_tree(uri, folder)
     return folder
 
 
@@ -123,6 +130,23 @@ def _load(uri: str) -> TrainingJob:
         raise ConfigError(f"{uri}: no such job; the Trainer step writes it")
     with paths.open_read(uri) as file:
         return parse(TrainingJob, json.loads(file.read()), uri)
+
+
+def _copy_tree(source: str, target: str) -> None:
+    """Copies a folder, again where the store is away for a moment.
+
+    A new pod would be no help after the training: the other workers have ended.
+    """
+    retried(lambda: paths.copy_tree(source, target), time.sleep, _is_passing)
+
+
+def _is_passing(error: Exception) -> bool:
+    """Whether a store may answer later; an absent file and a full disk do not pass."""
+    return (
+        isinstance(error, OSError)
+        and not isinstance(error, FileNotFoundError)
+        and disk_error(error) is None
+    )
 
 
 def _note(text: str) -> None:

@@ -74,6 +74,19 @@ def test_rows_of_few_users_count_as_their_users(declare, tally_of):
     assert found.status == "pass"
 
 
+def test_rows_without_a_user_count_each(declare, tally_of):
+    dataset = declare(ITEM, timestamp="ts", user_id="user")
+    days = [
+        [row | {"user": b""} for row in day_of(number, 4000, clicks)]
+        for number, clicks in ((0, 800), (2, 1200))
+    ]
+    (found, *_) = click_rate_findings(tally_of(dataset, *days), ClickRate())
+    # 2000 clicks of 8000 rows; of three places two have rows to be compared with.
+    error = math.sqrt(3 * (1 / 4000 + 1 / 4000))
+    assert found.limit == pytest.approx(0.3 + norm.isf(0.01 / 4) * error)
+    assert found.status == "warn"
+
+
 def test_a_log_without_clicks_is_skipped(declare, tally_of):
     rows = day_of(0, 50, 0)
     (found,) = click_rate_findings(tally_of(declare(ITEM), rows, rows), ClickRate())

@@ -88,6 +88,34 @@ def test_a_shifted_column_is_named_with_the_value_that_moved(declare, tally_of):
     assert (days.check, days.status) == ("drift", "skipped")
 
 
+def test_a_value_that_may_not_be_shown_stays_unnamed(declare, tally_of):
+    train = repeat(400, item=b"10.0.0.1") + repeat(100, item=b"10.0.0.2")
+    evaluated = repeat(250, item=b"10.0.0.2") + repeat(250, item=b"10.0.0.3")
+    tally = tally_of(declare(ITEM), train, evaluated)
+    (moved, _) = shift_findings(tally, DataChecksConfig(), {})
+    assert "(one value in 80.0% of rows, then 0.0%)" in moved.text
+    assert "10.0.0" not in moved.text
+
+
+def test_a_column_that_turns_empty_has_no_value(declare, tally_of):
+    full, empty = repeat(200, item=b"a") + repeat(200, item=b"b"), repeat(400, item=b"")
+    (moved, _) = shift_findings(
+        tally_of(declare(ITEM), full, empty), DataChecksConfig(), {}
+    )
+    assert "(no value in 0.0% of rows, then 100.0%)" in moved.text
+
+
+def test_skew_is_found_among_rows_without_a_user(declare, tally_of):
+    dataset = declare(ITEM, user_id="user")
+    train = repeat(900, item=b"a", user=b"") + repeat(100, item=b"b", user=b"")
+    evaluated = repeat(100, item=b"a", user=b"") + repeat(900, item=b"b", user=b"")
+    found = of(
+        shift_findings(tally_of(dataset, train, evaluated), DataChecksConfig(), {}),
+        "skew",
+    )
+    assert found["item", "train against eval"][1] == "warn"
+
+
 def test_the_last_day_is_compared_with_the_days_before(declare, tally_of):
     def day(number, *counts):
         rows = [

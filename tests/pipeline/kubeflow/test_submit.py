@@ -5,8 +5,10 @@ kfp's own client talks to it; pytest-httpserver holds the answers and what was a
 
 import json
 import socket
+from types import SimpleNamespace
 
 import pytest
+import urllib3
 import yaml
 from click.testing import CliRunner
 from werkzeug import Request, Response
@@ -130,7 +132,8 @@ def test_another_name_stands_beside_the_schedule_that_is_there(asked, config):
 def test_waiting_tells_each_state_and_fails_with_the_run(
     asked, httpserver, states, expected
 ):
-    from pipeline.kubeflow.submit import Server
+    from pipeline.kubeflow.server import Server
+    from pipeline.kubeflow.submit import wait
 
     left = iter(states)
     httpserver.expect_request(f"{API}/runs/r1").respond_with_handler(
@@ -142,10 +145,10 @@ def test_waiting_tells_each_state_and_fails_with_the_run(
     told: list[str] = []
     server = Server(None)
     if expected is None:
-        assert server.wait("r1", 60, told.append, pause=0.0) == "succeeded"
+        assert wait(server, "r1", 60, told.append, pause=0.0) == "succeeded"
     else:
         with pytest.raises(RunError, match=f"run r1: {expected}; see http.*/runs/"):
-            server.wait("r1", 60, told.append, pause=0.0)
+            wait(server, "r1", 60, told.append, pause=0.0)
     assert told == [state.lower() for state in states]
 
 
@@ -187,13 +190,74 @@ def test_a_run_that_the_server_refuses_is_told_in_its_words(asked, httpserver, c
     assert "stack trace" not in str(caught.value)
 
 
+def test_a_server_that_does_not_answer_for_a_moment_is_asked_again(asked, httpserver):
+    from pipeline.kubeflow.server import Server
+    from pipeline.kubeflow.submit import wait
+
+    server = Server(None)
+    answers = iter(["RUNNING", None, "SUCCEEDED"])
+
+    def answer(run):
+        state = next(answers)
+        if state is None:
+            raise urllib3.exceptions.ProtocolError("reset")
+        return SimpleNamespace(state=state)
+
+    server.client.get_run = answer
+    told: list[str] = []
+    assert wait(server, "r1", 60, told.append, pause=0.0) == "succeeded"
+    assert told == ["running", "no answer", "succeeded"]
+
+
+def test_a_redirect_to_another_host_does_not_get_the_token(
+    httpserver, config, monkeypatch
+):
+    monkeypatch.setenv("KFP_TOKEN", "secret")
+    seen = []
+
+    def login(request: Request) -> Response:
+        seen.append(request.headers.get("Authorization"))
+        return Response("<html>log in</html>", content_type="text/html")
+
+    httpserver.expect_request("/login").respond_with_handler(login)
+    url = httpserver.url_for("/login").replace("localhost", "127.0.0.1")
+    httpserver.expect_request(f"{API}/healthz").respond_with_data(
+        status=302, headers={"Location": url}
+    )
+    with pytest.raises(RunError, match="a login page perhaps; set KFP_TOKEN"):
+        submit("--config", config, "--endpoint", httpserver.url_for(""))
+    assert seen == [None]
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "localhost:8080",
+        "http://host:abc",
+        "http://a b",
+        "http://[::1",
+        "ftp://h",
+        "http://",
+    ],
+)
+def test_an_endpoint_that_is_no_url_is_refused(config, endpoint):
+    with pytest.raises(UsageError, match="--endpoint: must be a URL"):
+        submit("--config", config, "--endpoint", endpoint)
+
+
+def test_credentials_in_the_endpoint_are_refused_and_not_shown(config):
+    with pytest.raises(UsageError, match="holds credentials") as caught:
+        submit("--config", config, "--endpoint", "https://me:hush@host")
+    assert "hush" not in str(caught.value)
+
+
 def declared(**types):
     definitions = {name: {"parameterType": kind} for name, kind in types.items()}
     return Document({"root": {"inputDefinitions": {"parameters": definitions}}})
 
 
 def test_parameters_get_the_types_that_the_spec_declares():
-    from pipeline.kubeflow.submit import run_values
+    from pipeline.kubeflow.run_values import run_values
 
     document = declared(
         epochs="NUMBER_INTEGER", rate="NUMBER_DOUBLE", dry="BOOLEAN", span="STRING"

@@ -54,7 +54,7 @@ def test_a_server_that_stays_away_is_given_up(cluster, connect):
     cluster.refuse("get", 503, "the server is shutting down")
     jobs = connect("TrainJob")
     line = refusal_of(jobs.read, NAME)
-    assert "503: the server is shutting down" in line
+    assert "503: the server is shutting down; wait until the API server" in line
     assert jobs.pauses == list(PAUSES)
 
 
@@ -65,8 +65,30 @@ def test_an_address_where_nobody_answers_is_one_line(cluster, connect):
         cluster.url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         jobs = connect("TrainJob")
         line = refusal_of(jobs.read, NAME)
-    assert line.startswith("Kubernetes: get trainjobs.trainer.kubeflow.org: no answer")
+    place = "Kubernetes: get trainjobs.trainer.kubeflow.org in namespace ads"
+    assert line.startswith(f"{place}: no answer (NewConnectionError)")
     assert jobs.pauses == list(PAUSES)
+
+
+def test_tls_that_fails_is_no_answer_and_blames_no_setting(cluster, connect):
+    # The server speaks no TLS; the client tells of it by an error of status 0.
+    cluster.url = cluster.url.replace("http://", "https://")
+    jobs = connect("TrainJob")
+    line = refusal_of(jobs.read, NAME)
+    assert "in namespace ads: no answer (SSLError" in line
+    assert line.endswith("the address of the API server and its certificate")
+    assert jobs.pauses == list(PAUSES)
+
+
+def test_a_job_that_vanishes_after_its_name_was_taken_is_created(
+    cluster, connect, wanted
+):
+    # The server says that the name is taken, and there is nothing at the look for it.
+    cluster.api["post"][:1] << 409 << {"kind": "Status", "status": "Failure"}
+    cluster.api["get"][:2] << 404 << {"kind": "Status", "status": "Failure"}
+    connect("TrainJob").create(wanted)
+    assert len(cluster.requests("post", "/trainjobs")) == 2
+    assert cluster.job("TrainJob")["spec"] == wanted["spec"]
 
 
 FORBIDDEN = (
@@ -113,6 +135,17 @@ def test_a_field_that_the_installed_release_drops_is_an_error(
     line = refusal_of(connect("TrainJob").create, wanted)
     assert "spec.runtimePatches" in line
     assert "set kubeflow.training.pod_patch" in line
+
+
+def test_a_field_that_a_tf_job_drops_blames_no_setting_of_train_jobs(
+    cluster, connect, make_spec
+):
+    wanted = manifest(make_spec("TFJob"), URI, NAMESPACE, {})
+    kept = {"tfReplicaSpecs": wanted["spec"]["tfReplicaSpecs"]}
+    cluster.api["post"] << (wanted | {"spec": kept})
+    line = refusal_of(connect("TFJob").create, wanted)
+    assert "spec.runPolicy: the installed TFJob has no such field" in line
+    assert line.endswith("upgrade the operator")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import yaml
 
 from data.errors import RunError
 from pipeline.kubeflow.training.lifecycle import run_job
+from pipeline.kubeflow.training.retry import PAUSES
 from tests.pipeline.kubeflow.training.conftest import IMAGE, NAMESPACE, URI
 
 NAME = "my-ads-" + hashlib.sha256(URI.encode()).hexdigest()[:10]
@@ -159,6 +160,48 @@ def test_the_time_in_the_queue_does_not_count(cluster, connect, make_spec):
     run_job(jobs, spec, URI, print)
     # 22 pauses in the queue, then fewer than the limit allows.
     assert jobs.pauses == [10] * 24
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_an_api_server_that_is_away_for_long_does_not_end_the_training(
+    cluster, connect, make_spec, status
+):
+    def fall_silent():
+        # Three rounds of requests: more than six minutes.
+        times = 3 * (len(PAUSES) + 1)
+        cluster.refuse("get", status, "etcd is away", times=times)
+
+    end = lambda: cluster.set_status("TrainJob", DONE["TrainJob"])  # noqa: E731
+    rounds = [None] * (3 * (len(PAUSES) + 1))
+    notes = []
+    jobs = connect("TrainJob", fall_silent, *rounds, end)
+    run_job(jobs, make_spec(), URI, notes.append)
+    unknown = f"TrainJob {NAME}: its state is not known, asks on: Kubernetes: get"
+    assert [note.startswith(unknown) for note in notes[1:4]] == [True] * 3
+    assert f"{status}: etcd is away" in notes[1]
+    assert notes[4:] == [f"TrainJob {NAME}: complete"]
+    assert max(jobs.pauses) == max(PAUSES)
+    assert len(cluster.requests("delete", NAME)) == 1
+
+
+def test_an_api_server_that_is_away_does_not_lift_the_time_limit(
+    cluster, connect, make_spec
+):
+    away = lambda: cluster.refuse("get", 503, "etcd is away")  # noqa: E731
+    jobs = connect("TrainJob", away)
+    with pytest.raises(RunError, match="no end after 300 s"):
+        run_job(jobs, make_spec(timeout_seconds=300), URI, print)
+    # Waiting; three rounds until the limit; the pods' and the job's before deletion.
+    assert jobs.pauses.count(max(PAUSES)) == 5
+
+
+def test_a_refused_look_ends_the_training(cluster, connect, make_spec):
+    def refuse():
+        cluster.refuse("get", 403, 'cannot get resource "trainjobs"', times=1)
+
+    with pytest.raises(RunError, match="lacks the verb get"):
+        run_job(connect("TrainJob", refuse), make_spec(), URI, print)
+    assert cluster.is_gone("TrainJob")
 
 
 def test_a_job_that_somebody_deletes_has_failed(cluster, connect, make_spec):

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from data.errors import ConfigError, RunError
 from pipeline.kubeflow.training import manifest as module
 from pipeline.kubeflow.training.kinds import KINDS
 from pipeline.kubeflow.training.manifest import manifest
 from pipeline.kubeflow.training.spec import job_name
+from pipeline.kubeflow.training.worker import NEW_POD_EXIT_CODE
 from tests.pipeline.kubeflow.training.conftest import IMAGE, NAMESPACE, URI
 
 FILES = Path(module.__file__).parent
@@ -181,6 +183,23 @@ def test_the_runtime_is_the_one_that_train_jobs_ask_for(make_spec):
     (container,) = job_spec["template"]["spec"]["containers"]
     assert (node["name"], container["name"]) == ("node", "node")
     assert job_spec["completionMode"] == "Indexed"
+
+
+def test_a_lost_neighbour_fails_no_job_whatever_its_kind(make_spec):
+    runtime = yaml.safe_load((FILES / "runtime.yaml").read_text())
+    (node,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    job = node["template"]["spec"]
+    (final,) = [
+        rule["onExitCodes"]["values"]
+        for rule in job["podFailurePolicy"]["rules"]
+        if rule["action"] == "FailJob"
+    ]
+    assert final == [RunError.exit_code, ConfigError.exit_code]
+    # Each worker has its own count, else many neighbours of one would use up all.
+    assert (job["backoffLimitPerIndex"], job["maxFailedIndexes"]) == (3, 0)
+    assert "backoffLimit" not in job
+    # The operator of a TFJob tries again after 128 and more.
+    assert NEW_POD_EXIT_CODE >= 128
 
 
 def test_the_role_allows_what_the_step_does():

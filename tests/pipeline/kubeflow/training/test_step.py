@@ -1,5 +1,6 @@
 """The step and the pods around a training: what lies where, before and after."""
 
+import errno
 import glob
 import json
 from pathlib import Path
@@ -7,12 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from components.cluster.supervisor import LOST_EXIT_CODE
 from components.training_job import TrainingJob
 from data import paths
 from data.errors import ConfigError, RunError
 from pipeline.kubeflow import storage
 from pipeline.kubeflow.training import step, worker
 from pipeline.kubeflow.training.connection import namespace_of
+from pipeline.kubeflow.training.retry import PAUSES
 from tests.object_store import BUCKET, s3_server
 from tests.pipeline.kubeflow.training.conftest import NAMESPACE
 
@@ -172,6 +175,64 @@ def test_other_workers_and_failed_ones_put_nothing(train, monkeypatch, index, co
     join(monkeypatch, index)
     assert train(code)[0] == code
     assert not paths.exists(f"{RUN}/none-{index}-{code}")
+
+
+def test_a_worker_that_lost_its_cluster_too_often_asks_for_a_new_pod(
+    train, monkeypatch
+):
+    place_job(f"{RUN}/lost")
+    join(monkeypatch, 0)
+    assert train(LOST_EXIT_CODE)[0] == 138
+    assert not paths.exists(f"{RUN}/lost")
+
+
+@pytest.fixture
+def failing_store(monkeypatch):
+    """Makes copies fail by an error some times; gives the pauses that were made."""
+
+    def fail(error, times):
+        left, copy_tree, pauses = [error] * times, paths.copy_tree, []
+
+        def copy(*arguments):
+            if left:
+                raise left.pop()
+            copy_tree(*arguments)
+
+        monkeypatch.setattr(paths, "copy_tree", copy)
+        monkeypatch.setattr(worker, "time", SimpleNamespace(sleep=pauses.append))
+        return pauses
+
+    return fail
+
+
+def test_a_store_that_is_away_for_a_moment_is_asked_again(
+    train, monkeypatch, failing_store
+):
+    place_job(f"{RUN}/away")
+    join(monkeypatch, 0)
+    pauses = failing_store(OSError("AWS Error SLOW_DOWN during GetObject"), times=3)
+    assert train(0)[0] == 0
+    assert pauses == [1, 2, 4]
+    assert read(f"{RUN}/away/model/saved_model.pb") == "trained"
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"),
+    [
+        (OSError("AWS Error NETWORK_CONNECTION"), len(PAUSES)),
+        (OSError(errno.ENOSPC, "No space left on device"), 0),
+        (FileNotFoundError(errno.ENOENT, "no such file"), 0),
+    ],
+)
+def test_a_store_that_stays_away_and_what_no_wait_mends_end_the_worker(
+    train, failing_store, capfd, error, tries
+):
+    place_job(f"{RUN}/never")
+    pauses = failing_store(error, times=100)
+    code, texts, restarts = train(0)
+    assert (code, texts, restarts) == (1, [], [])
+    assert pauses == list(PAUSES[:tries])
+    assert capfd.readouterr().err == f"error: {error}\n"
 
 
 def test_what_tensorflow_can_read_is_not_fetched(tmp_path):

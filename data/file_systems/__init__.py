@@ -1,0 +1,1 @@
+"""Three ways to reach files: the local disk, TensorFlow, and S3 through Arrow."""
