@@ -52,6 +52,7 @@ BENCHMARKS = {
     "coverage": Benchmark("--sets 2"),
     "demo_truth": Benchmark("--seeds 0 --only demo"),
     "dag": Benchmark("--rounds 1"),
+    "kills": Benchmark("--only Transform"),
     "load": Benchmark("--rows 20000 40000 --beam-rows 20000 --shards 50"),
     "movielens": Benchmark(needs="--input, the folder of MovieLens-100K"),
     "fuxictr_training": Benchmark(needs="--fuxictr-python, its interpreter"),

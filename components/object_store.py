@@ -32,6 +32,8 @@ class S3Filesystem(filesystem.Filesystem):
     @staticmethod
     def open(name: str, mode: str = "r") -> Any:
         """Opens a file, as text unless the mode has a ``b``."""
+        if mode not in {"r", "rb", "w", "wb"}:
+            raise ValueError(f"mode {mode!r}: objects are read or written as wholes")
         _must_exist(name, unless="w" in mode)
         stream = S3.open_write(name) if "w" in mode else S3.open_read(name)
         return stream if "b" in mode else io.TextIOWrapper(stream, "utf-8")

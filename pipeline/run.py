@@ -96,10 +96,11 @@ def _run(
         )
         result["error"] = str(failure) if failure else None
         summary.write(folders.reports, result)
-    except Exception:
+    except Exception as error:
         # A full disk stops the summary, too; what stopped the run is the news.
         if failure is None:
             raise
+        observer.note(f"no summary of this run: {local_runner.reason(error)}")
     if failure:
         raise failure
     return result

@@ -62,16 +62,16 @@ def _is_list(value: Any) -> bool:
 def _metrics(first: dict[str, Any], second: dict[str, Any]) -> list[dict[str, Any]]:
     """Values of both runs, slice by slice, the overall one first."""
     ours, theirs = (dict(_slices(run)) for run in (first, second))
+    sides = (ours, theirs)
     return [
         {
             "slice": dict(key),
             "rows": [side[key]["rows"] if key in side else None for side in sides],
             "metrics": {
                 name: [_value(side.get(key), name) for side in sides]
-                for name in _names(ours.get(key), theirs.get(key))
+                for name in _names(*(side.get(key) for side in sides))
             },
         }
-        for sides in [(ours, theirs)]
         for key in {**ours, **theirs}
     ]
 

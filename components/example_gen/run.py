@@ -26,6 +26,8 @@ from data.readers.undeclared import undeclared
 # Beam's default DirectRunner looks for another runner on the network first.
 LOCAL_RUNNER = "--runner=FnApiRunner"
 _WRITING = "_writing"
+# Undeclared columns that a notice names.
+_NAMES = 20
 _RAISED = re.compile(
     r"^(?:RuntimeError: )*data\.[\w.]*?(\w+Error): (.*?)(?: \[while running.*)?$",
     re.MULTILINE,
@@ -91,8 +93,9 @@ def _with_news(log: Log, dataset: Dataset) -> Log:
     names = undeclared(log, dataset)
     if not names:
         return log
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
     notice = (
-        f"columns that no feature declares: {', '.join(names)} (in "
+        f"columns that no feature declares: {', '.join(names[:_NAMES])}{more} (in "
         f"{posixpath.basename(log.files[0].path)}); declare them, or list them under "
         "data.ignored"
     )

@@ -13,8 +13,7 @@ from data.errors import DataError
 from data.manifest import Shard
 from data.packed import PackedLayout
 from data.packed_shards import write_packed
-from data.records import RecordError, read_records
-from data.shards import payload_chunks
+from data.shard_records import shard_records
 
 # Rows that go through the transform's graph at once: enough that its hundreds of small
 # steps cost little a row.
@@ -109,15 +108,7 @@ class ShardPacker:
 
     def _batches(self, path: str) -> Iterator[dict[str, Values]]:
         """Transformed rows of a shard, in order."""
-        records = _records(path)
+        records = shard_records(path)
         while batch := list(itertools.islice(records, _BATCH)):
             transformed = self._apply(tf.constant(batch))
             yield {name: values.numpy() for name, values in transformed.items()}
-
-
-def _records(path: str) -> Iterator[bytes]:
-    """Serialized rows of a shard; unlike tf.data's reader it notices a cut file."""
-    for _, _, record in read_records(payload_chunks(path), path):
-        if isinstance(record, RecordError):
-            raise record
-        yield record

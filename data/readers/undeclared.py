@@ -62,7 +62,7 @@ def _keys(lines: Iterable[bytes]) -> set[str]:
     for line in lines:
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):
             found |= row.keys()

@@ -15,6 +15,7 @@ from rich.table import Table
 from data import paths
 from data.errors import UsageError
 from pipeline.cli.options import config_options
+from pipeline.cli.tables import printable
 
 
 @click.command()
@@ -131,4 +132,4 @@ def show(result: dict[str, Any], console: Console) -> None:
     for rule, rows in result["quarantined"].items():
         console.print(f"  quarantined {rows:,}: {rule}", highlight=False, markup=False)
     for notice in result["notices"]:
-        console.print(f"  {notice}", highlight=False, markup=False)
+        console.print(f"  {printable(notice)}", highlight=False, markup=False)

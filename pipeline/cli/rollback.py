@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from data.errors import UsageError
+from pipeline.cli.history_tables import versions_table
 from pipeline.cli.options import root_option
-from pipeline.cli.tables import table_console, versions_table
+from pipeline.cli.tables import table_console
 from pipeline.preset_files import NAME_PATTERN
 
 if TYPE_CHECKING:

@@ -5,13 +5,9 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.history_tables import causes_table, metric_diff_table, runs_table
 from pipeline.cli.options import root_option
-from pipeline.cli.tables import (
-    causes_table,
-    metric_diff_table,
-    runs_table,
-    table_console,
-)
+from pipeline.cli.tables import table_console
 from pipeline.run_diff import run_diff
 from pipeline.run_files import find_summary, read_summaries
 

@@ -53,12 +53,19 @@ def slice_table(slices: list[dict[str, Any]]) -> Table:
 
 def slice_name(values: dict[str, Any]) -> str:
     """``device=ios, hour=7``, or ``overall``."""
-    pairs = [f"{key}={_printable(value)}" for key, value in values.items()]
+    pairs = [f"{key}={printable(value)}" for key, value in values.items()]
     return escape(", ".join(pairs)) if pairs else "overall"
 
 
-def _printable(value: Any) -> str:
-    """A value as one line; control characters are written as escapes."""
+def printable(value: Any) -> str:
+    """A value as one line.
+
+    Args:
+        value: of any type.
+
+    Returns:
+        Its text; control characters are written as escapes.
+    """
     text = str(value)
     return text if text.isprintable() else repr(text)[1:-1]
 
@@ -83,77 +90,6 @@ def component_table(components: list[dict[str, Any]]) -> Table:
             f"{entry['wall_seconds']:.1f}",
             f"{entry['cpu_seconds']:.1f}",
             f"{entry['peak_bytes'] / 2**20:.0f}",
-        )
-    return table
-
-
-def runs_table(summaries: list[dict[str, Any]]) -> Table:
-    """One line a run."""
-    table = Table()
-    # An id that is cut cannot be copied into `runs show`.
-    table.add_column("run", no_wrap=True, min_width=26)
-    table.add_column("pipeline")
-    table.add_column("verdict")
-    for name in ("gauc", "pcop"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("pushed", no_wrap=True)
-    for summary in summaries:
-        overall = (summary["slices"] or [None])[0]
-        verdict = summary["verdict"]
-        table.add_row(
-            summary["run"],
-            summary["pipeline"],
-            "failed"
-            if summary["error"]
-            else ("blessed" if verdict and verdict["blessed"] else "not blessed"),
-            number(overall["metrics"].get("gauc")) if overall else "",
-            number(overall["metrics"].get("pcop")) if overall else "",
-            (summary["pushed"] or "").rsplit("/", 1)[-1],
-        )
-    return table
-
-
-def causes_table(causes: dict[str, list[Any]]) -> Table:
-    """One line for each thing that differs between two runs."""
-    table = Table(title="differs" if causes else "nothing differs but the time")
-    for name in ("what", "first", "second"):
-        table.add_column(name, overflow="fold")
-    for path, pair in causes.items():
-        table.add_row(escape(path), *(escape(str(value)) for value in pair))
-    return table
-
-
-def metric_diff_table(slices: list[dict[str, Any]]) -> Table:
-    """Second minus first of the main metrics, slice by slice."""
-    table = Table(title="second - first")
-    table.add_column("slice")
-    table.add_column("rows", justify="right")
-    for name in METRICS:
-        table.add_column(name, justify="right", no_wrap=True)
-    for one in slices:
-        name = ", ".join(f"{k}={v}" for k, v in one["slice"].items()) or "overall"
-        rows = " / ".join("" if n is None else f"{n:,}" for n in one["rows"])
-        changes = [_change(*one["metrics"].get(m, (None, None))) for m in METRICS]
-        table.add_row(escape(name), rows, *changes)
-    return table
-
-
-def _change(first: float | None, second: float | None) -> str:
-    """A difference, empty where one side has no value."""
-    return "" if first is None or second is None else f"{second - first:+.4f}"
-
-
-def versions_table(versions: list[dict[str, Any]]) -> Table:
-    """One line a pushed version."""
-    table = Table()
-    for name in ("version", "model", "state"):
-        table.add_column(name, no_wrap=True)
-    for one in versions:
-        state = "served" if one["served"] else ""
-        table.add_row(
-            str(one["version"]),
-            one["model"],
-            "withdrawn" if one["withdrawn"] else state,
         )
     return table
 
@@ -196,9 +132,7 @@ def data_check_table(checks: dict[str, Any]) -> Table | None:
         if one["status"] in ("warn", "fail"):
             names = (one[key] for key in ("check", "subject", "place"))
             values = (f"{one[key]:.4g}" for key in ("found", "limit"))
-            table.add_row(
-                *(escape(_printable(x)) for x in names), *values, one["level"]
-            )
+            table.add_row(*(escape(printable(x)) for x in names), *values, one["level"])
     return table if table.row_count else None
 
 

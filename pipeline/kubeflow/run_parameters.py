@@ -110,9 +110,9 @@ def _number(name: str, value: Any, *, least: int) -> int:
     """A whole number of a run's parameter."""
     try:
         number = int(value)
-        if number != float(value) or number < least:
+        if isinstance(value, bool) or number != float(value) or number < least:
             raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RunError(
             f"run parameter {name}: must be a whole number of at least {least}, got "
             f"{value!r}; start the run with another"
