@@ -24,7 +24,7 @@ def wait_for_end(
         name: of the job.
         timeout: seconds outside of the queue; None for no limit.
         poll: seconds between two looks.
-        note: receives one line for each change.
+        note: receives one line for each change, and where there is no answer.
 
     Returns:
         The last state, ``succeeded`` or ``failed``; a job that takes too long or that

@@ -83,10 +83,18 @@ def test_tls_that_fails_is_no_answer_and_blames_no_setting(cluster, connect):
 def test_a_job_that_vanishes_after_its_name_was_taken_is_created(
     cluster, connect, wanted
 ):
-    # The server says that the name is taken, and there is nothing at the look for it.
-    cluster.api["post"][:1] << 409 << {"kind": "Status", "status": "Failure"}
-    cluster.api["get"][:2] << 404 << {"kind": "Status", "status": "Failure"}
-    connect("TrainJob").create(wanted)
+    key = ("trainer.kubeflow.org/v1alpha1/trainjobs", NAMESPACE, NAME)
+    cluster.api.objects[key] = {"metadata": {"name": NAME}}
+    jobs = connect("TrainJob")
+    read = jobs.read
+
+    def read_late(name):
+        if len(cluster.requests("post", "/trainjobs")) == 1:
+            cluster.api.objects[key].delete()
+        return read(name)
+
+    jobs.read = read_late
+    jobs.create(wanted)
     assert len(cluster.requests("post", "/trainjobs")) == 2
     assert cluster.job("TrainJob")["spec"] == wanted["spec"]
 

@@ -166,15 +166,16 @@ def test_the_time_in_the_queue_does_not_count(cluster, connect, make_spec):
 def test_an_api_server_that_is_away_for_long_does_not_end_the_training(
     cluster, connect, make_spec, status
 ):
+    # Three rounds of requests, more than six minutes; a pause follows each request.
+    silent = 3 * (len(PAUSES) + 1)
+
     def fall_silent():
-        # Three rounds of requests: more than six minutes.
-        times = 3 * (len(PAUSES) + 1)
-        cluster.refuse("get", status, "etcd is away", times=times)
+        # kmock counts from the first request, the look before.
+        cluster.refuse("get", status, "etcd is away", times=1 + silent)
 
     end = lambda: cluster.set_status("TrainJob", DONE["TrainJob"])  # noqa: E731
-    rounds = [None] * (3 * (len(PAUSES) + 1))
     notes = []
-    jobs = connect("TrainJob", fall_silent, *rounds, end)
+    jobs = connect("TrainJob", fall_silent, *[None] * silent, end)
     run_job(jobs, make_spec(), URI, notes.append)
     unknown = f"TrainJob {NAME}: its state is not known, asks on: Kubernetes: get"
     assert [note.startswith(unknown) for note in notes[1:4]] == [True] * 3
@@ -197,7 +198,8 @@ def test_an_api_server_that_is_away_does_not_lift_the_time_limit(
 
 def test_a_refused_look_ends_the_training(cluster, connect, make_spec):
     def refuse():
-        cluster.refuse("get", 403, 'cannot get resource "trainjobs"', times=1)
+        # The look before counts, too.
+        cluster.refuse("get", 403, 'cannot get resource "trainjobs"', times=2)
 
     with pytest.raises(RunError, match="lacks the verb get"):
         run_job(connect("TrainJob", refuse), make_spec(), URI, print)

@@ -225,9 +225,10 @@ def test_a_store_that_is_away_for_a_moment_is_asked_again(
     ],
 )
 def test_a_store_that_stays_away_and_what_no_wait_mends_end_the_worker(
-    train, failing_store, capfd, error, tries
+    train, monkeypatch, failing_store, capfd, error, tries
 ):
     place_job(f"{RUN}/never")
+    join(monkeypatch, 0)
     pauses = failing_store(error, times=100)
     code, texts, restarts = train(0)
     assert (code, texts, restarts) == (1, [], [])
