@@ -8,26 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 import tensorflow_model_analysis as tfma
-from absl import flags
 
 from components.baseline_columns import check_baseline
 from components.column_stage import SliceSums
 from components.extract_settings import read_settings
+from components.row_batches import batch_by_size
 from data.errors import ConfigError
 
 # Evaluators start behind the stage of this name; any other would be passed over.
 STAGE_NAME = "ExtractSliceKeys"
 _REPLACED_STAGES = ("ExtractUnbatchedInputs", STAGE_NAME)
-
-
-def batch_by_size() -> None:
-    """Lets the pipelines built from now on batch rows by their bytes.
-
-    By default Beam tunes the size of batches to the time that they take. A network in
-    float32 gives a row another last digit in a batch of another size, so metrics would
-    depend on how busy the machine was.
-    """
-    flags.FLAGS.set_default("tfxio_use_byte_size_batching", True)
 
 
 def custom_extractors(

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import time
 import uuid
@@ -17,12 +18,16 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils, proto_utils
 
 from data import paths
+from data.errors import RunError
 
 # Without this file a model server sees no model in a folder.
 LOADABLE_BY = "saved_model.pb"
 # A dot first: model servers look for names that are numbers.
 LOCK_FILE = ".lock"
 _ASIDE = ".push-"
+_VERSION = re.compile("0|[1-9][0-9]{0,18}")
+# A model server holds a version in an int64.
+_LAST_VERSION = 2**63 - 1
 
 
 class Executor(executor.Executor):
@@ -71,6 +76,9 @@ def push(source: str, base: str, now: int) -> str:
 
     Returns:
         The version directory.
+
+    Raises:
+        RunError: there is no number above those in the directory.
     """
     paths.make_dirs(base)
     with _turn(base):
@@ -106,9 +114,22 @@ def next_version(base: str, now: int) -> int:
 
     Returns:
         The number of the new version.
+
+    Raises:
+        RunError: the newest version has the highest number that there is.
     """
-    versions = [int(name) for name in paths.children(base) if name.isdigit()]
+    versions = [int(name) for name in paths.children(base) if is_version(name)]
+    if _LAST_VERSION in versions:
+        raise RunError(
+            f"{base}/{_LAST_VERSION}: has the highest version that a model server "
+            "reads; move it away, then push again"
+        )
     return max([now, *(version + 1 for version in versions)])
+
+
+def is_version(name: str) -> bool:
+    """True for a name that model servers read as a version: an int64, written plainly."""
+    return _VERSION.fullmatch(name) is not None and int(name) <= _LAST_VERSION
 
 
 def publish(source: str, target: str) -> None:

@@ -10,7 +10,7 @@ import json
 import posixpath
 from dataclasses import dataclass
 
-from components.pusher import LOADABLE_BY, push
+from components.pusher import LOADABLE_BY, is_version, push
 from data import paths
 from data.errors import DataError, UsageError, suggest
 
@@ -52,7 +52,7 @@ def versions(base: str) -> list[Version]:
     numbers = sorted(
         int(name)
         for name in paths.children(base)
-        if name.isdigit() and paths.exists(f"{base}/{name}/{LOADABLE_BY}")
+        if is_version(name) and paths.exists(f"{base}/{name}/{LOADABLE_BY}")
     )
     if not numbers:
         raise UsageError(
@@ -155,12 +155,16 @@ def withdrawn_models(base: str) -> set[str]:
     if not paths.exists(path):
         return set()
     with paths.open_read(path) as file:
-        try:
-            return {str(one) for one in json.loads(file.read())}
-        except (ValueError, TypeError):
-            raise DataError(
-                f"{path}: not the list of withdrawn models; remove it to begin anew"
-            ) from None
+        content = file.read()
+    try:
+        listed = json.loads(content)
+    except (ValueError, RecursionError):  # the latter by brackets nested too deep
+        listed = None
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise DataError(
+            f"{path}: not the list of withdrawn models; remove it to begin anew"
+        )
+    return set(listed)
 
 
 def _write(path: str, digests: list[str]) -> None:

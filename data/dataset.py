@@ -10,6 +10,9 @@ from data.keys import Keys
 from data.layout import Layout, Split
 from data.settings import Settings
 
+# Each shard is an open file of the writer; 10,000 of 128 MiB hold more than a terabyte.
+MAX_TRAIN_SHARDS = 10_000
+
 
 class Dataset(Settings):
     """Everything about the input: layouts, keys, features, split, bad rows."""
@@ -27,6 +30,7 @@ class Dataset(Settings):
     shards: int | None = pydantic.Field(
         None,
         ge=1,
+        le=MAX_TRAIN_SHARDS,
         description="Shards of the train split; by input size when absent.",
     )
     on_bad_row: Literal["refuse", "quarantine"] = "refuse"

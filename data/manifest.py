@@ -5,6 +5,8 @@ in them as data.
 """
 
 import json
+import posixpath
+import re
 from collections.abc import Iterable
 
 import pydantic
@@ -16,6 +18,7 @@ from data.settings import Settings
 MANIFEST_FILE = "manifest.json"
 QUARANTINE_FILE = "quarantine.jsonl"
 VERSION = 1
+_SPLIT_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Shard(Settings):
@@ -24,7 +27,7 @@ class Shard(Settings):
     Attributes:
         file: path relative to the manifest.
         rows: number of rows.
-        clicks: rows with label 1.
+        clicks: rows with label 1, as counted when it was written.
         bytes: size of the file.
         payload_bytes: size of its uncompressed records.
         crc32c: CRC32C of the uncompressed records.
@@ -45,6 +48,13 @@ class Shard(Settings):
             raise ValueError("must lie below the folder of the manifest")
         return file
 
+    @pydantic.model_validator(mode="after")
+    def _counts_fit(self) -> "Shard":
+        """Refuses counts that no rows have."""
+        if not 0 <= self.clicks <= self.rows:
+            raise ValueError(f"clicks {self.clicks} of {self.rows} rows")
+        return self
+
 
 class TimeSpan(Settings):
     """First and last time of impression, unix seconds."""
@@ -54,12 +64,26 @@ class TimeSpan(Settings):
 
 
 class Split(Settings):
-    """The shards of one split."""
+    """The shards of one split.
+
+    Attributes:
+        rows: sum over its shards.
+        clicks: sum over its shards.
+        time: None where the rows have no time of impression.
+        shards: in the order of their file names.
+    """
 
     rows: int
     clicks: int
     time: TimeSpan | None = None
     shards: tuple[Shard, ...]
+
+    @pydantic.model_validator(mode="after")
+    def _adds_up(self) -> "Split":
+        """Refuses totals that are not those of the shards."""
+        _equal("rows", self.rows, sum(shard.rows for shard in self.shards))
+        _equal("clicks", self.clicks, sum(shard.clicks for shard in self.shards))
+        return self
 
 
 class Manifest(Settings):
@@ -87,6 +111,46 @@ class Manifest(Settings):
     notices: tuple[str, ...] = ()
     splits: dict[str, Split]
 
+    @pydantic.field_validator("version")
+    @classmethod
+    def _is_known(cls, version: int) -> int:
+        """Refuses a format that this code does not read."""
+        if version != VERSION:
+            raise ValueError(f"must be {VERSION}, got {version}; ingest the log again")
+        return version
+
+    @pydantic.model_validator(mode="after")
+    def _adds_up(self) -> "Manifest":
+        """Refuses totals that are not those of the splits and the reasons."""
+        written = sum(split.rows for split in self.splits.values())
+        _equal("rows_written", self.rows_written, written)
+        aside = sum(self.quarantined.values())
+        _equal("rows_quarantined", self.rows_quarantined, aside)
+        _equal("rows_read", self.rows_read, written + aside)
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _files_are_in_their_splits(self) -> "Manifest":
+        """Refuses a file outside the folder of its split, or listed twice."""
+        seen: set[str] = set()
+        for name, split in self.splits.items():
+            if not _SPLIT_NAME.fullmatch(name):
+                raise ValueError(f"split {name!r}: must be letters, digits, _ or -")
+            for shard in split.shards:
+                folder, file = posixpath.split(shard.file)
+                if folder != f"Split-{name}" or file in ("", "."):
+                    raise ValueError(f"{shard.file!r}: must lie in Split-{name}")
+                if shard.file in seen:
+                    raise ValueError(f"{shard.file!r}: listed twice")
+                seen.add(shard.file)
+        return self
+
+
+def _equal(name: str, found: int, expected: int) -> None:
+    """Refuses a total that is not the sum of its parts."""
+    if found != expected:
+        raise ValueError(f"{name}: must be {expected} by its parts, got {found}")
+
 
 def read_manifest(folder: str) -> Manifest:
     """Reads the manifest in a folder.
@@ -109,7 +173,9 @@ def read_manifest(folder: str) -> Manifest:
     except pydantic.ValidationError as error:
         fault = error.errors()[0]
         place = ".".join(str(part) for part in fault["loc"])
-        raise DataError(f"{path}: damaged at '{place}': {fault['msg']}") from None
+        at = f" at {place!r}" if place else ""
+        reason = fault["msg"].removeprefix("Value error, ")
+        raise DataError(f"{path}: damaged{at}: {reason}") from None
 
 
 def write_manifest(folder: str, manifest: Manifest) -> None:

@@ -1,7 +1,7 @@
 """Files on the local disk or in a store: one set of functions for any path.
 
-``s3://`` and ``minio://`` go through Arrow, any other scheme (``gs://``, ``hdfs://``)
-through ``tf.io.gfile``; TensorFlow is imported only then.
+``s3://`` and ``minio://`` go through Arrow, ``gs://``, ``hdfs://`` and ``file://``
+through ``tf.io.gfile``; TensorFlow is imported only then. No other scheme is reached.
 """
 
 import posixpath
@@ -9,11 +9,14 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
+from data.errors import UsageError
 from data.file_systems.base import FileSystem
 from data.file_systems.local import LOCAL
 from data.file_systems.s3 import S3, S3_SCHEMES
 from data.file_systems.tensorflow import TENSORFLOW
 
+# ``ram://`` is TensorFlow's file system in memory.
+_TENSORFLOW_SCHEMES = ("gs://", "hdfs://", "file://", "ram://")
 # Bytes that a copy holds in memory.
 _BLOCK = 8 << 20
 # Files that a folder's copy moves at once.
@@ -138,8 +141,23 @@ def walk(folder: str) -> list[str]:
     return sorted(found)
 
 
+def holds_files(folder: str) -> bool:
+    """True if there is a file somewhere below a folder; stops at the first one."""
+    return any(names for _, _, names in _of(folder).walk(folder))
+
+
 def _of(path: str) -> FileSystem:
-    """What reaches a path."""
+    """What reaches a path.
+
+    Raises:
+        UsageError: nothing does.
+    """
     if not is_remote(path):
         return LOCAL
-    return S3 if path.startswith(S3_SCHEMES) else TENSORFLOW
+    if path.startswith(S3_SCHEMES):
+        return S3
+    if path.startswith(_TENSORFLOW_SCHEMES):
+        return TENSORFLOW
+    raise UsageError(
+        f"{path}: must be local, gs://, s3://, minio:// or hdfs://; copy it here"
+    )

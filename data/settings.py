@@ -29,13 +29,19 @@ class _Loader(yaml.SafeLoader):
     """Safe YAML loader; refuses repeated keys, and reads only true and false as bool.
 
     YAML 1.1 also takes ``on``, ``off``, ``yes`` and ``no`` for booleans, so that a key
-    named ``on`` or a label ``yes`` would turn into one; YAML 1.2 dropped that.
+    named ``on`` or a label ``yes`` would turn into one, and has merge keys (``<<``),
+    which repeat keys; YAML 1.2 dropped both.
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         """Builds the mapping after a look for repeated keys."""
         seen: set[Any] = set()
         for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                raise yaml.constructor.ConstructorError(
+                    problem="merge keys (<<) are not read; write the keys out",
+                    problem_mark=key_node.start_mark,
+                )
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, (str, int, float, bool)) and key in seen:
                 raise yaml.constructor.ConstructorError(
@@ -52,6 +58,25 @@ _Loader.yaml_implicit_resolvers = {
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(_BOOL, re.compile("^(?:true|false)$", re.I), list("tTfF"))
+
+
+# PyYAML lets the errors of a date, a number and of nesting too deep through.
+YAML_ERRORS = (yaml.YAMLError, ValueError, RecursionError)
+
+
+def not_yaml(error: Exception) -> str:
+    """What is wrong with a text that is no YAML, to stand behind the file's name.
+
+    Args:
+        error: one of ``YAML_ERRORS``.
+
+    Returns:
+        Place, where it is known, and problem, in one line.
+    """
+    mark = getattr(error, "problem_mark", None)
+    place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"{place}: not valid YAML: {problem}"
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -75,11 +100,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ConfigError(f"{path}{place}: not valid YAML: {problem}") from None
+    except YAML_ERRORS as error:
+        raise ConfigError(f"{path}{not_yaml(error)}") from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else type(content).__name__
         raise ConfigError(f"{path}: must hold a mapping at the top, found {found}")

@@ -190,6 +190,9 @@ def payload_chunks(path: str) -> Iterator[bytes]:
 def verify_manifest(folder: str) -> Iterator[tuple[str, str | None]]:
     """Checks every shard of a folder against its manifest.
 
+    Rows, sizes and checksums are counted again. Clicks are not: which feature is the
+    label is not in the manifest, so only their sums are checked, as it is read.
+
     Args:
         folder: the folder that holds the ``Split-*`` folders.
 
@@ -226,4 +229,6 @@ def _fault(path: str, expected: Shard) -> str | None:
                 f"{name} {getattr(found, name)} found, "
                 f"{getattr(expected, name)} in {MANIFEST_FILE}"
             )
+    if (size := paths.size(path)) != expected.bytes:
+        return f"bytes {size} found, {expected.bytes} in {MANIFEST_FILE}"
     return None

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from components.baseline_columns import check_baseline
+from components.object_store import register
 from components.reference_model import saved_model_path
+from components.row_batches import batch_by_size
 from components.serving_versions import withdrawn_models
 from data.columns import shard_columns
 from data.errors import CtrError, UsageError
@@ -84,6 +86,8 @@ def _run(
         metadata=local_runner.sqlite_connection(folders.metadata),
         checkpoints=str(folders.checkpoints),
     )
+    register()
+    batch_by_size()
     pipeline = create_pipeline(config, locations, local_runner.LOCAL_BEAM_ARGS)
     failure: CtrError | None = None
     try:

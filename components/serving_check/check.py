@@ -8,6 +8,10 @@ from components.serving_check.config import ServingCheckConfig
 from components.serving_check.process import ReplayError, replay
 from components.serving_check.verdict import Check, model_checks, size_check
 from data import paths
+from data.errors import DataError
+
+# Columns that are named in a line.
+_NAMED = 10
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -73,6 +77,9 @@ def check_serving(
 
     Returns:
         The result; whatever is wrong with the model is in it and not raised.
+
+    Raises:
+        DataError: the rows hold nothing that the model reads.
     """
     size_bytes = sum(paths.size(f"{model}/{file}") for file in paths.walk(model))
     checks = [size_check(size_bytes, config)]
@@ -83,10 +90,34 @@ def check_serving(
         checks.append(Check("load", None, "fail", str(error)))
     else:
         # Only now, since a model that ends its process would end this one, too.
+        checks += _columns(model, rows)
         checks += model_checks(facts, _evaluated(model, rows), config)
     return ServingResult(
         rows=len(rows), size_bytes=size_bytes, checks=tuple(checks), facts=facts
     )
+
+
+def _columns(model: str, rows: Sequence[bytes]) -> list[Check]:
+    """Which columns of the model the rows have; nothing where it does not name them.
+
+    An absent column is an absent value to a model, so rows of another log would be
+    answered as well.
+    """
+    from components.baseline_columns import columns_of
+    from components.serving_check.columns import absent_columns
+
+    names = columns_of(model)
+    if not names:
+        return []
+    absent = absent_columns(names, rows)
+    more = ["..."] if len(absent) > _NAMED else []
+    listed = ", ".join(absent[:_NAMED] + more)
+    if len(absent) == len(names):
+        raise DataError(f"rows have none of the model's columns ({listed})")
+    text = f"{len(names) - len(absent)} of {len(names)} in the rows"
+    if absent:
+        text += f"; absent in all of them: {listed}"
+    return [Check("columns", None, "pass", text)]
 
 
 def _evaluated(model: str, rows: Sequence[bytes]) -> Any:

@@ -1,6 +1,6 @@
 """What the columns of a request hold, told by the model and by rows of the log."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -64,6 +64,24 @@ def request_columns(
     return [
         _column(name, kind, features, _length_in(name, features))
         for name, kind in sorted(kinds.items())
+    ]
+
+
+def absent_columns(names: Iterable[str], rows: Sequence[bytes]) -> list[str]:
+    """Columns that have no value in any row.
+
+    Args:
+        names: of the columns.
+        rows: serialized tf.Examples.
+
+    Returns:
+        Their names, sorted.
+    """
+    features = [tf.train.Example.FromString(row).features.feature for row in rows]
+    return [
+        name
+        for name in sorted(names)
+        if not any(_values(row, name) for row in features)
     ]
 
 

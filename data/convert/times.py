@@ -1,7 +1,6 @@
 """Times of impression as unix seconds, UTC."""
 
 import datetime
-import math
 import re
 from collections.abc import Callable
 
@@ -13,8 +12,11 @@ from data.convert.faults import Converted, Fault, UnfitColumnError, faults_of, m
 from data.convert.numbers import to_float64
 from data.convert.text import is_text, to_text
 
-# Seconds above this lie after the year 5138: the column holds milliseconds.
+# Seconds above this lie after the year 5138: a number may well hold milliseconds.
 _LATEST = 100_000_000_000
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+# UTC+14 is the largest offset in use.
+_MAX_ZONE_HOURS = 14
 _ISO = re.compile(
     rb"(\d{4})-(\d\d)-(\d\d)"
     rb"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)?"
@@ -33,15 +35,15 @@ def to_seconds(values: pa.Array, column: str, form: str) -> Converted:
         form: ``auto``, ``unix``, ``unix_ms``, ``iso``, or a strptime pattern.
 
     Returns:
-        The seconds, and faults for what is no time or stands before 1970.
+        The seconds, and faults for what is no time or stands before 1970 or after
+        5138.
 
     Raises:
         UnfitColumnError: the column's type is no time.
     """
     kind = values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        units = values.cast(pa.timestamp("us")).cast(pa.int64())
-        return _checked(pc.floor(pc.divide(units.cast(pa.float64()), 1e6)), None, ())
+        return _from_times(values)
     if pa.types.is_time(kind) or pa.types.is_duration(kind):
         raise UnfitColumnError(f"column '{column}' has the type {kind}; no date in it")
     if form in {"unix", "unix_ms"} or (form == "auto" and not is_text(kind)):
@@ -54,13 +56,22 @@ def to_seconds(values: pa.Array, column: str, form: str) -> Converted:
     parse = {"auto": _number_or_iso, "iso": _iso}.get(form) or _by_pattern(form)
     coded = text.dictionary_encode()
     distinct = [parse(value) for value in coded.dictionary.to_pylist()]
-    seconds = pa.array(distinct, pa.int64()).take(coded.indices)
+    seconds = pa.array(distinct, pa.float64()).take(coded.indices)
     wrong = mask(text.is_valid()) & ~mask(seconds.is_valid())
     shape = "ISO 8601" if form in {"auto", "iso"} else form
     reason = f"must be a time ({shape})"
     return _checked(
         seconds, text, faults_of(Fault(rows=wrong, reason=reason, values=text))
     )
+
+
+def _from_times(values: pa.Array) -> Converted:
+    """Arrow times of any unit; integers throughout, so that none overflows."""
+    if pa.types.is_date(values.type):
+        values = values.cast(pa.timestamp("ms"))
+    units = values.cast(pa.int64()).fill_null(0).to_numpy()
+    seconds = units // _PER_SECOND[values.type.unit]
+    return _checked(pa.array(seconds, mask=~mask(values.is_valid())), None, ())
 
 
 def _from_numbers(values: pa.Array, column: str, per_second: int) -> Converted:
@@ -75,7 +86,7 @@ def _checked(
     seconds: pa.Array, shown: pa.Array | None, faults: tuple[Fault, ...] | object
 ) -> Converted:
     """Seconds within the plausible range."""
-    numbers = seconds.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    numbers = seconds.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     present = mask(seconds.is_valid())
     with np.errstate(invalid="ignore"):
         early = present & (numbers < 0)
@@ -86,8 +97,8 @@ def _checked(
         Fault(rows=early, reason="must not lie before 1970", values=shown),
         Fault(
             rows=late,
-            reason="too large for unix seconds; if it holds milliseconds, declare "
-            "format: unix_ms",
+            reason="must not lie after the year 5138; if it holds milliseconds, "
+            "declare format: unix_ms",
             values=shown,
         ),
     )
@@ -95,10 +106,11 @@ def _checked(
     return Converted(pa.array(whole, pa.int64(), mask=~present | out), (*faults, *more))
 
 
-def _number_or_iso(value: bytes | None) -> int | None:
+def _number_or_iso(value: bytes | None) -> float | None:
     """Unix seconds written as a number or as an ISO 8601 time."""
     if value is not None and re.match(_NUMBER.encode(), value):
-        return math.floor(float(value))
+        # Of a float: a number of 400 digits is infinite, and no integer.
+        return float(np.floor(float(value)))
     return _iso(value)
 
 
@@ -120,6 +132,8 @@ def _iso(value: bytes | None) -> int | None:
         return None
     seconds = days * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
     if sign:
+        if int(ahead) > _MAX_ZONE_HOURS or int(ahead_minutes or 0) > 59:
+            return None
         shift = int(ahead) * 3600 + int(ahead_minutes or 0) * 60
         seconds += shift if sign == b"-" else -shift
     return seconds

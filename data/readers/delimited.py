@@ -54,7 +54,8 @@ def read_delimited(
         One batch a block of the file; rows with too few or too many fields are bad.
 
     Raises:
-        DataError: the header lacks a wanted column or the file cannot be decoded.
+        DataError: the header lacks a wanted column, the file cannot be decoded or has
+            no line ends.
     """
     blocks = text_blocks(file, dialect.encoding)
     pending = b""
@@ -63,17 +64,21 @@ def read_delimited(
     for block, final in _with_last(blocks):
         data = pending + block
         if names is None:
+            if b"\0" in data[: data.find(b"\n")]:
+                raise DataError(
+                    f"{file}: line 1: NUL bytes in the header; for UTF-16 without a "
+                    "byte order mark declare encoding: utf-16-le or utf-16-be"
+                )
             header = read_header(data, file, dialect, wanted, final)
             if header is None:
+                check_line_length(file, line, len(data))
                 pending = data
                 continue
             names, used, line = header
             data = data[used:]
         whole = data if final else data[: data.rfind(b"\n") + 1]
-        if not whole and len(data) > MAX_LINE_BYTES:
-            raise DataError(
-                f"{file}: line {line}: no line end in {len(data)} bytes; is it text?"
-            )
+        if not whole:
+            check_line_length(file, line, len(data))
         columns = list(names) if wanted is None else list(wanted)
         batch, used, line = _parse(
             whole, names, columns, dialect, first_line=line, final=final, file=file
@@ -81,6 +86,23 @@ def read_delimited(
         pending = data[used:]
         if batch.rows:
             yield batch
+
+
+def check_line_length(file: str, line: int, length: int) -> None:
+    """Stops before a file without line ends is held in memory as a whole.
+
+    Args:
+        file: its path.
+        line: number of the unfinished line.
+        length: its bytes so far.
+
+    Raises:
+        DataError: they are more than ``MAX_LINE_BYTES``.
+    """
+    if length > MAX_LINE_BYTES:
+        raise DataError(
+            f"{file}: line {line}: no line end in {length} bytes; is it text?"
+        )
 
 
 def _with_last(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:

@@ -9,7 +9,10 @@ import pyarrow as pa
 
 from data.readers.batch import BadRow, RawBatch
 from data.readers.blocks import text_blocks
-from data.readers.objects import to_array
+from data.readers.delimited import check_line_length
+from data.readers.objects import clash, kinds_of, to_array
+
+_NESTED = frozenset({dict, list})
 
 
 def read_jsonl(file: str, wanted: Sequence[str], encoding: str) -> Iterator[RawBatch]:
@@ -21,21 +24,31 @@ def read_jsonl(file: str, wanted: Sequence[str], encoding: str) -> Iterator[RawB
         encoding: of the text.
 
     Yields:
-        One batch a block; lines that are no JSON object are bad rows.
+        One batch a block. Lines that are no JSON object are bad rows, and so are those
+        with a value that the earlier values of its column rule out.
+
+    Raises:
+        DataError: the file is damaged, of another encoding, or has no line ends.
     """
     pending = b""
     line = 1
+    kinds: dict[str, frozenset[str]] = dict.fromkeys(wanted, frozenset())
     for block in text_blocks(file, encoding):
         *lines, pending = (pending + block).split(b"\n")
-        yield from _batch(file, lines, line, wanted)
+        yield from _batch(file, lines, line, wanted, kinds)
         line += len(lines)
-    yield from _batch(file, [pending], line, wanted)
+        check_line_length(file, line, len(pending))
+    yield from _batch(file, [pending], line, wanted, kinds)
 
 
 def _batch(
-    file: str, lines: Sequence[bytes], first: int, wanted: Sequence[str]
+    file: str,
+    lines: Sequence[bytes],
+    first: int,
+    wanted: Sequence[str],
+    kinds: dict[str, frozenset[str]],
 ) -> Iterator[RawBatch]:
-    """The rows of some lines, if there are any."""
+    """The rows of some lines, if there are any; ``kinds`` learns what they hold."""
     objects: list[dict[str, Any]] = []
     places: list[int] = []
     bad: list[BadRow] = []
@@ -48,7 +61,7 @@ def _batch(
         except (ValueError, RecursionError):
             reason = "not a JSON object"
         else:
-            reason, column = _fault(row, wanted)
+            reason, column = _fault(row, kinds)
         if reason:
             bad.append(
                 BadRow(
@@ -63,7 +76,7 @@ def _batch(
             objects.append(row)
             places.append(number)
     if objects or bad:
-        arrays = [to_array([row.get(name) for row in objects]) for name in wanted]
+        arrays = [to_array([_value(row, name) for row in objects]) for name in wanted]
         yield RawBatch(
             file=file,
             unit="line",
@@ -73,13 +86,28 @@ def _batch(
         )
 
 
-def _fault(row: Any, wanted: Sequence[str]) -> tuple[str, str]:
+def _fault(row: Any, kinds: dict[str, frozenset[str]]) -> tuple[str, str]:
     """What is wrong with a parsed line and in which column; empty if nothing."""
     if not isinstance(row, dict):
         return "not a JSON object", ""
-    for name in wanted:
+    learnt: dict[str, frozenset[str]] = {}
+    for name, column in kinds.items():
         value = row.get(name)
         items = value if isinstance(value, list) else (value,)
-        if any(isinstance(item, (dict, list)) for item in items):
+        if not _NESTED.isdisjoint(map(type, items)):
             return "an object or nested list; expected a value or a list", name
+        found = kinds_of(value)
+        if not found <= column:
+            reason = clash(found, column)
+            if reason:
+                return reason, name
+            learnt[name] = column | found
+    # A bad row teaches nothing about its other columns.
+    kinds.update(learnt)
     return "", ""
+
+
+def _value(row: dict[str, Any], name: str) -> Any:
+    """A value of an object; an empty text is an absent one, as in any format."""
+    value = row.get(name)
+    return None if value == "" else value

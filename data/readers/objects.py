@@ -1,18 +1,66 @@
 """Columns from Python values whose types are known only row by row."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
 _INT64 = range(-(2**63), 2**63)
+_TEXT, _FLOAT = frozenset({"a text"}), frozenset({"a float"})
+_LIST, _TEXTS = frozenset({"a list"}), frozenset({"a list of texts"})
+# Pairs that one column cannot hold: a text among lists would not be split at its
+# separator, and an id written as a float has lost digits or is NaN.
+_CLASHES = (
+    ("a text", "a list"),
+    ("a text", "a float"),
+    ("a list of texts", "a float"),
+)
+
+
+def kinds_of(value: Any) -> frozenset[str]:
+    """Kinds of a value, as far as they restrict the other values of its column.
+
+    Args:
+        value: None, bool, int, float, str, or a list of these.
+
+    Returns:
+        Of ``a text``, ``a float``, ``a list`` and ``a list of texts`` those that it is
+        or holds; none for an absent value, an integer or a bool, which fit any column.
+    """
+    if isinstance(value, list):
+        types = set(map(type, value))
+        floats = _FLOAT if float in types else frozenset()
+        return _LIST | floats | (_TEXTS if str in types else frozenset())
+    if isinstance(value, float):
+        return _FLOAT
+    return _TEXT if isinstance(value, str) and value else frozenset()
+
+
+def clash(kinds: frozenset[str], column: frozenset[str]) -> str:
+    """Tells why a value does not fit its column.
+
+    Args:
+        kinds: of the value.
+        column: kinds of the column's values before it.
+
+    Returns:
+        The reason; empty if it fits.
+    """
+    held = kinds | column
+    for pair in _CLASHES:
+        for one, other in (pair, pair[::-1]):
+            if one in kinds and other in held:
+                return f"{one} in a column that holds {other}; write all alike"
+    return ""
 
 
 def to_array(values: Sequence[Any]) -> pa.Array:
     """One array for values of any mix of types.
 
-    Integers, floats and texts alone keep their type. A mix, and integers outside
-    int64, become text as written. If one value is a list, all become lists.
+    Integers, floats and texts alone keep their type. Integers and bools join floats;
+    any other mix, and integers outside int64, become text as written. If one value is
+    a list, all become lists.
 
     Args:
         values: None, bool, int, float, str, bytes, or lists of these.
@@ -49,11 +97,19 @@ def to_array(values: Sequence[Any]) -> pa.Array:
         return pa.array(values, pa.bool_())
     if kinds == {int} and all(value is None or value in _INT64 for value in values):
         return pa.array(values, pa.int64())
-    if kinds <= {int, float} and float in kinds:
+    if kinds <= {bool, int, float} and float in kinds:
         return pa.array(
-            [None if value is None else float(value) for value in values], pa.float64()
+            [None if value is None else _float(value) for value in values], pa.float64()
         )
     return pa.array([_text(value) for value in values], pa.binary())
+
+
+def _float(value: float) -> float:
+    """A number as a float; an integer beyond all floats is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _text(value: Any) -> bytes | None:
@@ -62,4 +118,8 @@ def _text(value: Any) -> bytes | None:
         return value
     if isinstance(value, bool):
         return b"1" if value else b"0"
-    return str(value).encode("utf-8", "surrogatepass")
+    try:
+        # Bytes that are not UTF-8, as the reader let them through.
+        return str(value).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return str(value).encode("utf-8", "surrogatepass")

@@ -1,6 +1,7 @@
 """Parquet files as batches of typed columns."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,8 @@ from data.readers.header import check_columns
 
 # Rows of a batch: enough for vectorised work, little memory even with wide vectors.
 BATCH_ROWS = 16_384
+# First bytes of a file whose footer is encrypted too.
+_ENCRYPTED_MAGIC = b"PARE"
 
 
 def read_parquet(file: str, wanted: Sequence[str] | None) -> Iterator[RawBatch]:
@@ -26,23 +29,50 @@ def read_parquet(file: str, wanted: Sequence[str] | None) -> Iterator[RawBatch]:
         Batches of at most ``BATCH_ROWS`` rows; rows count from 0.
 
     Raises:
-        DataError: the file is cut or damaged, or lacks a wanted column.
+        DataError: the file is cut, damaged or encrypted, or lacks a wanted column.
     """
+    with _opened(file) as parquet:
+        names = parquet.schema_arrow.names
+        check_columns(file, names, wanted or ())
+        columns = list(names) if wanted is None else list(wanted)
+        first = 0
+        for batch in parquet.iter_batches(BATCH_ROWS, columns=columns):
+            ordered = pa.RecordBatch.from_arrays(
+                [batch.column(batch.schema.get_field_index(n)) for n in columns],
+                columns,
+            )
+            places = np.arange(first, first + len(batch), dtype=np.int64)
+            first += len(batch)
+            yield RawBatch(file=file, unit="row", columns=ordered, places=places)
+
+
+def parquet_names(file: str) -> list[str]:
+    """Names of the columns of a Parquet file.
+
+    Args:
+        file: its path.
+
+    Returns:
+        The names in their order.
+
+    Raises:
+        DataError: the file is cut, damaged or encrypted.
+    """
+    with _opened(file) as parquet:
+        return list(parquet.schema_arrow.names)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[pyarrow.parquet.ParquetFile]:
+    """An open Parquet file; what Arrow cannot read in it is a fault of the data."""
     with paths.open_read(file) as stream:
+        if stream.read(4) == _ENCRYPTED_MAGIC:
+            raise DataError(f"{file}: encrypted Parquet; write it without encryption")
+        stream.seek(0)
         try:
-            parquet = pyarrow.parquet.ParquetFile(stream)
-            names = parquet.schema_arrow.names
-            check_columns(file, names, wanted or ())
-            columns = list(names) if wanted is None else list(wanted)
-            first = 0
-            for batch in parquet.iter_batches(BATCH_ROWS, columns=columns):
-                ordered = pa.RecordBatch.from_arrays(
-                    [batch.column(batch.schema.get_field_index(n)) for n in columns],
-                    columns,
-                )
-                places = np.arange(first, first + len(batch), dtype=np.int64)
-                first += len(batch)
-                yield RawBatch(file=file, unit="row", columns=ordered, places=places)
+            yield pyarrow.parquet.ParquetFile(stream)
         except (pa.ArrowException, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise DataError(f"{file}: cannot be read as Parquet: {reason}") from None
+            reason = str(error).partition("\n")[0]
+            # Bytes of a damaged file may stand in the reason.
+            shown = reason if reason.isprintable() else repr(reason)[1:-1]
+            raise DataError(f"{file}: cannot be read as Parquet: {shown}") from None

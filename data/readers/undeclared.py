@@ -4,9 +4,6 @@ import itertools
 import json
 from collections.abc import Iterable
 
-import pyarrow.parquet
-
-from data import paths
 from data.dataset import Dataset
 from data.layout import Layout
 from data.readers.blocks import text_blocks
@@ -14,6 +11,7 @@ from data.readers.delimited import read_delimited
 from data.readers.files import Log, LogFile
 from data.readers.joins import load_side_tables
 from data.readers.log import dialect_of, wanted_columns
+from data.readers.parquet import parquet_names
 from data.readers.tfrecord import feature_names
 
 # Objects of JSON Lines that are looked at for their keys.
@@ -45,8 +43,7 @@ def undeclared(log: Log, dataset: Dataset) -> tuple[str, ...]:
 def _names(file: LogFile, layout: Layout) -> Iterable[str]:
     """Names of a file's columns."""
     if file.format == "parquet":
-        with paths.open_read(file.path) as stream:
-            return list(pyarrow.parquet.read_schema(stream).names)
+        return parquet_names(file.path)
     if file.format == "tfrecord":
         return feature_names(file.path)
     if file.format == "jsonl":

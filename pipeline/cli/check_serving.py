@@ -56,7 +56,10 @@ def check_serving(
     from components.serving_check.check import check_serving as check
     from pipeline.cli.tables import table_console
 
-    result = check(folder, rows, config)
+    try:
+        result = check(folder, rows, config)
+    except DataError as error:
+        raise UsageError(f"--examples: {error}") from None
     if as_json:
         click.echo(json.dumps(result.to_json(), allow_nan=False))
     else:

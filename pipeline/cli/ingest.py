@@ -4,8 +4,11 @@ import contextlib
 import json
 import os
 import posixpath
+import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -13,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from data import paths
+from data.dataset import MAX_TRAIN_SHARDS
 from data.errors import UsageError
 from pipeline.cli.options import config_options
 from pipeline.cli.tables import printable
@@ -26,7 +30,11 @@ from pipeline.cli.tables import printable
 @click.option(
     "--output", required=True, help="Folder to write; must be empty or absent."
 )
-@click.option("--shards", type=click.IntRange(min=1), help="Shards of the train split.")
+@click.option(
+    "--shards",
+    type=click.IntRange(1, MAX_TRAIN_SHARDS),
+    help="Shards of the train split.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option("-v", "--verbose", is_flag=True, help="Let the libraries log.")
 def ingest(
@@ -74,6 +82,9 @@ def ingest(
 def complete_or_absent(output: str) -> Iterator[str]:
     """A folder that appears whole or not at all.
 
+    SIGTERM removes what was written; after SIGKILL the next call for the same folder
+    does.
+
     Args:
         output: the folder to make.
 
@@ -81,26 +92,64 @@ def complete_or_absent(output: str) -> Iterator[str]:
         A hidden folder beside it to write into; it gets its name at the end.
 
     Raises:
-        UsageError: the output is a file or a folder with something in it.
+        UsageError: the output is no name, a file, or a folder with something in it.
     """
-    output = output.rstrip("/") or "/"
-    if paths.exists(output):
-        if not paths.is_dir(output):
+    if not output:
+        raise UsageError("--output '': no name; pass an empty or new folder")
+    # The folder behind a symbolic link is replaced, not the link.
+    target = output if paths.is_remote(output) else os.path.realpath(output)
+    target = target.rstrip("/") or "/"
+    if paths.exists(target):
+        if not paths.is_dir(target):
             raise UsageError(f"--output {output}: is a file; pass a folder")
-        if paths.walk(output):
+        if paths.holds_files(target):
             raise UsageError(
                 f"--output {output}: not empty; pass an empty or new folder"
             )
-    parent, name = posixpath.split(output)
-    scratch = posixpath.join(parent, f".{name}.partial-{os.getpid()}")
+    parent, name = posixpath.split(target)
+    # With the machine, since several may write to one disk.
+    prefix = f".{name}.partial-{socket.gethostname()}-"
+    _remove_left(parent, prefix)
+    scratch = posixpath.join(parent, f"{prefix}{os.getpid()}")
     paths.remove_tree(scratch)
+    with _exit_on_sigterm():
+        try:
+            paths.make_dirs(scratch)
+            yield scratch
+            paths.remove_tree(target)
+            paths.rename(scratch, target)
+        finally:
+            paths.remove_tree(scratch)
+
+
+def _remove_left(parent: str, prefix: str) -> None:
+    """Removes what killed processes of this machine left; a store is left alone."""
+    import psutil
+
+    if paths.is_remote(parent):
+        return
+    for name in paths.children(parent):
+        pid = name.removeprefix(prefix)
+        if (
+            name.startswith(prefix)
+            and pid.isdecimal()
+            and not psutil.pid_exists(int(pid))
+        ):
+            paths.remove_tree(posixpath.join(parent, name))
+
+
+@contextlib.contextmanager
+def _exit_on_sigterm() -> Iterator[None]:
+    """Turns SIGTERM into an exit, so that what is open is put in order."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
     try:
-        paths.make_dirs(scratch)
-        yield scratch
-        paths.remove_tree(output)
-        paths.rename(scratch, output)
+        yield
     finally:
-        paths.remove_tree(scratch)
+        signal.signal(signal.SIGTERM, before)
 
 
 def show(result: dict[str, Any], console: Console) -> None:

@@ -6,6 +6,7 @@ from pipeline.kubeflow.rules import (
     accelerator,
     caching,
     condition,
+    dependencies,
     lifecycle,
     parameter_defaults,
     pods,
@@ -19,6 +20,7 @@ from pipeline.kubeflow.rules import (
 RULES = (
     schema_version,
     task_names,
+    dependencies,
     resolver,
     lifecycle,
     typed_inputs,

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from data.errors import UsageError
+from data.settings import YAML_ERRORS, not_yaml
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,29 @@ class Document:
     def to_yaml(self) -> str:
         """Both documents as text, the same for the same content."""
         documents = [self.pipeline, *([self.platform] if self.platform else [])]
-        return str(yaml.safe_dump_all(documents, sort_keys=True, width=88))
+        return str(yaml.dump_all(documents, Dumper=_Dumper, sort_keys=True, width=88))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Safe YAML dumper that writes shared objects out, as ``_Loader`` wants them."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Takes every object for one that is not shared."""
+        del data
+        return True
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML loader without aliases: a few of them unfold to any size."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Reads a node, if it is written out."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(
+                problem="aliases (*) are not read; write the values out",
+                problem_mark=self.peek_event().start_mark,  # type: ignore[no-untyped-call]
+            )
+        return super().compose_node(parent, index)
 
 
 def read_document(path: Path) -> Document:
@@ -114,16 +137,14 @@ def read_document(path: Path) -> Document:
         UsageError: the file is absent, no YAML, or holds no such document.
     """
     try:
-        found = list(yaml.safe_load_all(path.read_text("utf-8")))
+        # The loader is PyYAML's safe one.
+        found = list(yaml.load_all(path.read_text("utf-8"), _Loader))
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise UsageError(f"{path}{place}: not valid YAML: {problem}") from None
+    except YAML_ERRORS as error:
+        raise UsageError(f"{path}{not_yaml(error)}") from None
     documents = [_without_nulls(one) for one in found if one is not None]
     if not 1 <= len(documents) <= 2 or not all(isinstance(d, dict) for d in documents):
         raise UsageError(

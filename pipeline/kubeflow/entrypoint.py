@@ -35,8 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run_parameters.apply(executor_input["inputs"].get("parameterValues", {}))
     tfx = tfx_entry_point(options.executor_class_path)
     from components.object_store import register
+    from components.row_batches import batch_by_size
 
     register()
+    batch_by_size()
     if options.driver:
         _run_driver(options.driver, executor_input, options.inputs_spec)
     tfx.main((_tfx(options, executor_input), beam_args))

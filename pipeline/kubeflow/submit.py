@@ -43,7 +43,7 @@ def start(server: Server, submission: Submission) -> dict[str, Any]:
         Its id and where its page is.
 
     Raises:
-        RunError: the server refuses, or the connection was lost.
+        RunError: the server refuses, names no run, or the connection was lost.
     """
     with server.errors():
         run = server.client.create_run_from_pipeline_package(
@@ -54,7 +54,18 @@ def start(server: Server, submission: Submission) -> dict[str, Any]:
             namespace=server.namespace,
             service_account=submission.service_account,
         )
-    return {"run": run.run_id, "page": server.page(run.run_id)}
+    run_id = _made(server, run.run_id)
+    return {"run": run_id, "page": server.page(run_id)}
+
+
+def _made(server: Server, made: str | None) -> str:
+    """The id of what was made; kfp's client takes any JSON for an answer."""
+    if not made:
+        raise RunError(
+            f"{server.endpoint}: answered without a run; is this the API? Check "
+            "--endpoint, then the list of runs"
+        )
+    return made
 
 
 def wait(
@@ -118,7 +129,7 @@ def schedule_runs(
 
     Raises:
         UsageError: there is one of this name, and ``replace`` is not given.
-        RunError: the server refuses, or the connection was lost.
+        RunError: the server refuses, names no run, or the connection was lost.
     """
     with server.errors():
         found = server.client.create_experiment(
@@ -142,10 +153,11 @@ def schedule_runs(
             enabled=schedule.enabled,
             service_account=submission.service_account,
         )
+        recurring_run = _made(server, made.recurring_run_id)
         for one in earlier:
             server.client.delete_recurring_run(one)
     return {
-        "recurring_run": made.recurring_run_id,
+        "recurring_run": recurring_run,
         "cron": schedule.cron,
         "replaced": len(earlier),
     }

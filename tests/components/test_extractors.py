@@ -527,7 +527,7 @@ def test_an_evaluation_without_our_metric_is_refused():
 def test_batches_of_rows_do_not_depend_on_how_long_they_take():
     from tfx_bsl.coders import batch_util
 
-    from components.extractors import batch_by_size
+    from components.row_batches import batch_by_size
 
     batch_by_size()
     settings = batch_util.GetBatchElementsKwargs(None)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from data.errors import RunError
+
 pytestmark = pytest.mark.engine
 
 
@@ -26,6 +28,24 @@ def test_version_is_the_time_unless_a_newer_one_exists(tmp_path: Path) -> None:
     # The clock went back, or two pushes fell into one second.
     (tmp_path / "200").mkdir()
     assert next_version(str(tmp_path), 100) == 201
+
+
+def test_names_that_no_model_server_reads_do_not_count(tmp_path: Path) -> None:
+    from components.pusher import next_version
+
+    for name in ("²", "٣", "0999", str(2**63)):
+        (tmp_path / name).mkdir()
+    assert next_version(str(tmp_path), 100) == 100
+
+
+def test_there_is_no_version_above_the_highest_int64(tmp_path: Path) -> None:
+    from components.pusher import next_version
+
+    (tmp_path / str(2**63 - 2)).mkdir()
+    assert next_version(str(tmp_path), 100) == 2**63 - 1
+    (tmp_path / str(2**63 - 1)).mkdir()
+    with pytest.raises(RunError, match=r"/9223372036854775807: has the highest"):
+        next_version(str(tmp_path), 100)
 
 
 def test_published_model_is_a_whole_copy(tmp_path: Path) -> None:

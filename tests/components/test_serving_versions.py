@@ -89,9 +89,23 @@ def test_a_damaged_list_is_named(tmp_path: Path) -> None:
     from components.serving_versions import WITHDRAWN_FILE, versions
 
     push(tmp_path, 1, "a")
-    (tmp_path / WITHDRAWN_FILE).write_text("{")
-    with pytest.raises(DataError, match="not the list of withdrawn models"):
-        versions(str(tmp_path))
+    for content in ("{", '{"a": 1}', '"ab"', "[1]", "[" * 100_000):
+        (tmp_path / WITHDRAWN_FILE).write_text(content)
+        with pytest.raises(DataError, match="not the list of withdrawn models"):
+            versions(str(tmp_path))
+
+
+def test_only_a_folder_with_the_plain_name_of_an_int64_is_a_version(
+    tmp_path: Path,
+) -> None:
+    from components.serving_versions import versions
+
+    push(tmp_path, 7, "a")
+    for name in ("²", "٣", "008", "-9", str(2**63), "9" * 20):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "saved_model.pb").touch()
+    (tmp_path / "10").touch()
+    assert [one.number for one in versions(str(tmp_path))] == [7]
 
 
 def test_a_roll_back_killed_before_its_push_is_simply_called_again(

@@ -125,6 +125,12 @@ def test_every_layout_has_validation_rows_or_none_has() -> None:
     assert declare([ITEM]).split_names == ("train", "eval")
 
 
+def test_a_number_of_shards_that_no_disk_takes_is_refused() -> None:
+    assert declare([ITEM], shards=10_000).shards == 10_000
+    with pytest.raises(ValidationError, match="less than or equal to 10000"):
+        declare([ITEM], shards=10_001)
+
+
 def test_derived_label_is_named_label_and_plain_one_keeps_its_column() -> None:
     plain = declare([ITEM])
     derived = declare([ITEM], keys={"label": {"column": "rating", "at_least": 4}})

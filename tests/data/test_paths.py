@@ -6,6 +6,7 @@ import os
 import pytest
 
 from data import paths
+from data.errors import UsageError
 from tests.object_store import BUCKET, s3_server
 
 
@@ -88,6 +89,22 @@ def test_copies_cross_file_systems(root, tmp_path):
     paths.copy(here, f"{root}/there/copy")
     paths.copy(f"{root}/there/copy", str(tmp_path / "back" / "again"))
     assert read(str(tmp_path / "back" / "again")) == read(here)
+
+
+def test_a_folder_that_holds_only_folders_holds_no_file(root):
+    paths.make_dirs(f"{root}/a/b")
+    assert not paths.holds_files(f"{root}/a")
+    written(f"{root}/a/b/c")
+    assert paths.holds_files(f"{root}/a")
+
+
+@pytest.mark.parametrize("path", ["http://h/x.csv", "foo://x", "/a/b://c"])
+def test_a_scheme_that_nothing_reaches_is_refused(path):
+    with pytest.raises(UsageError) as caught:
+        paths.exists(path)
+    assert str(caught.value) == (
+        f"{path}: must be local, gs://, s3://, minio:// or hdfs://; copy it here"
+    )
 
 
 def test_a_name_that_ends_in_gz_is_not_compressed_once_more(root):

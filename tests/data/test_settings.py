@@ -119,6 +119,29 @@ def test_repeated_key_is_refused(tmp_path: Path) -> None:
         read_yaml(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 3000, ": not valid YAML: maximum recursion depth"),
+        ("a: 2020-99-99", ": not valid YAML: month must be in 1..12"),
+        ("a: " + "9" * 5000, ": not valid YAML: Exceeds the limit"),
+        (
+            "a: &a {b: 1}\nc:\n  <<: *a\n",
+            ":3:3: not valid YAML: merge keys (<<) are not read; write the keys out",
+        ),
+    ],
+)
+def test_text_that_python_cannot_hold_is_refused_in_one_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        read_yaml(path)
+    assert str(caught.value).startswith(f"{path}{message}")
+    assert "\n" not in str(caught.value)
+
+
 def test_object_tags_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("a: !!python/object/apply:os.getcwd []\n")

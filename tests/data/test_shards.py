@@ -147,6 +147,102 @@ def test_a_manifest_that_leaves_its_folder_is_refused(tmp_path, file):
         list(verify_manifest(str(tmp_path)))
 
 
+def changed(folder, change):
+    """Rewrites the manifest of one shard with 200 rows and 7 clicks."""
+    with_manifest(folder)
+    path = folder / "manifest.json"
+    content = json.loads(path.read_text())
+    change(content, content["splits"]["train"])
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (
+            lambda whole, train: whole.update(version=99),
+            "damaged at 'version': must be 1, got 99; ingest the log again",
+        ),
+        (
+            lambda whole, train: whole.update(rows_read=201),
+            "damaged: rows_read: must be 200 by its parts, got 201",
+        ),
+        (
+            lambda whole, train: whole.update(rows_written=199),
+            "damaged: rows_written: must be 200 by its parts, got 199",
+        ),
+        (
+            lambda whole, train: whole.update(quarantined={"click: must be 0 or 1": 2}),
+            "damaged: rows_quarantined: must be 2 by its parts, got 0",
+        ),
+        (
+            lambda whole, train: train.update(rows=1_000_000),
+            "damaged at 'splits.train': rows: must be 200 by its parts, got 1000000",
+        ),
+        (
+            lambda whole, train: train["shards"][0].update(clicks=99),
+            "damaged at 'splits.train': clicks: must be 99 by its parts, got 7",
+        ),
+        (
+            lambda whole, train: train["shards"][0].update(clicks=201),
+            "damaged at 'splits.train.shards.0': clicks 201 of 200 rows",
+        ),
+        (
+            lambda whole, train: (
+                train["shards"].append(train["shards"][0]),
+                train.update(rows=400, clicks=14),
+                whole.update(rows_written=400, rows_read=400),
+            ),
+            "damaged: 'Split-train/part.gz': listed twice",
+        ),
+        (
+            lambda whole, train: whole.update(splits={"../x": train}),
+            "damaged: split '../x': must be letters, digits, _ or -",
+        ),
+        (
+            lambda whole, train: whole.update(splits={"eval": train}),
+            "damaged: 'Split-train/part.gz': must lie in Split-eval",
+        ),
+        (
+            lambda whole, train: train["shards"][0].update(file="."),
+            "damaged: '.': must lie in Split-train",
+        ),
+        (
+            lambda whole, train: train["shards"][0].update(file=""),
+            "damaged: '': must lie in Split-train",
+        ),
+        (
+            lambda whole, train: train["shards"][0].update(file="Split-train/"),
+            "damaged: 'Split-train/': must lie in Split-train",
+        ),
+    ],
+)
+def test_a_manifest_that_contradicts_itself_is_refused(tmp_path, change, fault):
+    changed(tmp_path, change)
+    with pytest.raises(DataError) as caught:
+        list(verify_manifest(str(tmp_path)))
+    assert str(caught.value) == f"{tmp_path}/manifest.json: {fault}"
+
+
+def test_a_manifest_that_is_no_json_is_one_line(tmp_path):
+    (tmp_path / "manifest.json").write_bytes(b"\xff{")
+    with pytest.raises(DataError, match=r"manifest\.json: damaged: Invalid JSON"):
+        read_manifest(str(tmp_path))
+
+
+def test_a_file_of_another_size_with_the_same_rows_is_named(tmp_path):
+    path = with_manifest(tmp_path)
+    written = path.stat().st_size
+    plain = frame_all(ROWS)
+    path.write_bytes(plain)
+    assert list(verify_manifest(str(tmp_path))) == [
+        (
+            "Split-train/part.gz",
+            f"bytes {len(plain)} found, {written} in manifest.json",
+        )
+    ]
+
+
 def test_shards_are_judged_by_the_manifest(tmp_path):
     path = with_manifest(tmp_path)
     assert list(verify_manifest(str(tmp_path))) == [("Split-train/part.gz", None)]

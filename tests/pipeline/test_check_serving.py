@@ -84,6 +84,20 @@ def test_wrong_usage_is_one_line_and_exits_with_2(
     assert line.startswith(f"error: {text.format(tmp=tmp_path)}")
 
 
+@pytest.mark.slow
+@pytest.mark.engine
+def test_rows_of_another_schema_are_wrong_usage(tmp_path: Path) -> None:
+    (tmp_path / "rows").write_bytes(frame_all([example({"z": [1.0]})] * 30))
+    done = run_ctr(
+        "--model", save(tmp_path / "1"), "--examples", f"{tmp_path}/rows", "--json"
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: --examples: rows have none of the model's columns "
+        "(history, item, price, slot)\n"
+    )
+
+
 def test_limits_are_checked_before_anything_is_loaded() -> None:
     arguments = ["check-serving", "--model", "m", "--examples", "e"]
     result = CliRunner().invoke(cli, [*arguments, "--max-p99-ms", "0"])

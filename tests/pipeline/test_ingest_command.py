@@ -1,6 +1,11 @@
 """``ctr ingest`` and ``ctr verify`` as a user calls them."""
 
 import json
+import os
+import signal
+import socket
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -81,6 +86,53 @@ def test_output_appears_whole_or_not_at_all(tmp_path):
     with pytest.raises(KeyError), complete_or_absent(str(tmp_path / "other")):
         raise KeyError
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_a_link_to_a_folder_stays_and_the_folder_is_filled(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk")
+    with complete_or_absent(str(tmp_path / "link")) as scratch:
+        (tmp_path / scratch / "file").write_text("x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "disk" / "file").read_text() == "x"
+
+
+@pytest.mark.parametrize(("output", "fault"), [("", "no name"), ("/", "not empty")])
+def test_an_output_that_cannot_be_made_is_refused(output, fault):
+    with pytest.raises(UsageError, match=fault), complete_or_absent(output):
+        pass
+
+
+def test_sigterm_leaves_nothing_and_is_handled_as_before_afterwards(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as left, complete_or_absent(str(tmp_path / "new")):
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert left.value.code == 128 + 15
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_what_a_killed_ingest_left_is_removed_by_the_next(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    host = socket.gethostname()
+    kept = [
+        f".out.partial-{host}-{os.getppid()}",  # at work
+        f".out.partial-other-than-{host}-{dead.pid}",  # of another machine
+        f".out2.partial-{host}-{dead.pid}",  # of another output
+    ]
+    for name in [*kept, f".out.partial-{host}-{dead.pid}"]:
+        (tmp_path / name).mkdir()
+    with complete_or_absent(str(tmp_path / "out")):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {*kept, "out"}
+
+
+def test_more_shards_than_a_disk_takes_are_refused(folder):
+    result = call(ingest, *arguments(folder), "--shards", 10_001)
+    assert result.exit_code == 2
+    assert "1<=x<=10000" in result.output
+    assert not (folder / "out").exists()
 
 
 def test_verify_single_files(tmp_path):

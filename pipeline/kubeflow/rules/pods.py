@@ -28,7 +28,12 @@ def faults(document: Document) -> Iterator[Fault]:
                 f"deploymentSpec.executors.{suggest(name, document.executors)}",
             )
         for group in ("podMetadata", "nodeSelector"):
-            labels = settings.get(group, {}).get("labels", {})
+            found = settings.get(group, {})
+            labels = found.get("labels", {}) if isinstance(found, dict) else found
+            if not isinstance(labels, dict):
+                remedy = "must hold labels, an object of texts; correct it"
+                yield Fault(RULE, f"{place}.{group}", repr(labels), remedy)
+                continue
             for key, value in sorted(labels.items()):
                 rule = label_rule(key, str(value))
                 if rule is not None:

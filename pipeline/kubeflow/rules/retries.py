@@ -40,7 +40,9 @@ def faults(document: Document) -> Iterator[Fault]:
     for place, task in document.tasks():
         policy = task.get("retryPolicy", {})
         pause = str(policy.get("backoffDuration", "0s"))
-        if policy.get("maxRetryCount", 0) > 0 and float(pause.rstrip("s") or 0) <= 0:
+        # The JSON of a proto may write a number as text.
+        count = int(policy.get("maxRetryCount", 0))
+        if count > 0 and float(pause.rstrip("s") or 0) <= 0:
             yield Fault(
                 RULE,
                 f"{place}.retryPolicy",

@@ -4,16 +4,18 @@ TFX's runner writes 2.0.0 unless told otherwise, inside the PipelineJob that Ver
 takes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from google.protobuf import json_format, message
+from google.protobuf import json_format
+from google.protobuf.message import Message
 
 from pipeline.kubeflow.document import Document
 from pipeline.kubeflow.fault import Fault
 
 RULE = "schema"
 VERSION = "2.1.0"
+_REMEDY = "compile it again with kfp or ctr"
 
 
 def faults(document: Document) -> Iterator[Fault]:
@@ -43,19 +45,48 @@ def malformed(document: Document) -> Iterator[Fault]:
     """
     from kfp.pipeline_spec import pipeline_spec_pb2 as pb
 
-    if "dag" not in document.pipeline.get("root", {}):
-        yield Fault(RULE, "root.dag", "none", "a pipeline is a DAG of tasks; add them")
-    parts: list[tuple[str, Any, message.Message]] = [
-        ("the first document", document.pipeline, pb.PipelineSpec()),
-        (
-            "deploymentSpec",
-            document.pipeline.get("deploymentSpec", {}),
-            pb.PipelineDeploymentConfig(),
-        ),
-        ("the second document", document.platform, pb.PlatformSpec()),
+    deployment = document.pipeline.get("deploymentSpec", {})
+    parts: list[tuple[str, Any, Message]] = [
+        ("", document.pipeline, pb.PipelineSpec()),
+        ("deploymentSpec", deployment, pb.PipelineDeploymentConfig()),
+        ("", document.platform, pb.PlatformSpec()),
     ]
-    for place, content, proto in parts:
+    found = [fault for part in parts for fault in _part_faults(*part)]
+    yield from found
+    if not found and "dag" not in document.pipeline.get("root", {}):
+        yield Fault(RULE, "root.dag", "none", "a pipeline is a DAG of tasks; add them")
+
+
+def _part_faults(place: str, content: Any, proto: Message) -> Iterator[Fault]:
+    """Yields what keeps a part of the file from being read as its proto."""
+    found = list(_no_objects(place, content, proto))
+    yield from found
+    if not found:
         try:
             json_format.ParseDict(content, proto, ignore_unknown_fields=True)
-        except json_format.ParseError as error:
-            yield Fault(RULE, place, str(error), "compile it again with kfp or ctr")
+        except (json_format.ParseError, RecursionError) as error:
+            yield Fault(RULE, place or proto.DESCRIPTOR.name, str(error), _REMEDY)
+
+
+def _no_objects(place: str, content: Any, proto: Message) -> Iterator[Fault]:
+    """Yields where a message belongs and no object stands.
+
+    protobuf's reader lets ``''`` and ``[]`` through there. Its own types, such as
+    ``Struct`` and ``Duration``, it does check.
+    """
+    if proto.DESCRIPTOR.file.package == "google.protobuf":
+        return
+    if not isinstance(content, dict):
+        yield Fault(RULE, place, repr(content), f"must be an object; {_REMEDY}")
+        return
+    for field in proto.DESCRIPTOR.fields:
+        if field.json_name in content:
+            inside = f"{place}.{field.json_name}".lstrip(".")
+            value, part = content[field.json_name], getattr(proto, field.name)
+            if isinstance(part, Message):
+                yield from _no_objects(inside, value, part)
+            elif isinstance(part, Mapping) and isinstance(value, dict):
+                for name, item in value.items():
+                    # A map of messages makes the entry that it is asked for.
+                    if isinstance(entry := part[str(name)], Message):
+                        yield from _no_objects(f"{inside}.{name}", item, entry)

@@ -41,7 +41,7 @@ def repair(document: Document) -> None:
                 task["dependentTasks"] = sorted(
                     cluster_name(other) for other in task["dependentTasks"]
                 )
-            for source in _sources(task):
+            for source in sources(task):
                 source["producerTask"] = cluster_name(source["producerTask"])
     _rename(document.components)
 
@@ -59,7 +59,7 @@ def _rename(named: dict[str, Any]) -> None:
             named[new] = named.pop(name)
 
 
-def _sources(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def sources(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The references of a task's inputs to other tasks."""
     inputs = task.get("inputs", {})
     for group in ("artifacts", "parameters"):

@@ -46,7 +46,8 @@ def rows_of(folder, split):
             features = example_pb2.Example.FromString(record).features.feature
             found.append(
                 tuple(
-                    features[n].bytes_list.value[0].decode(errors="replace")
+                    # Of an absent value there is no feature.
+                    b"".join(features[n].bytes_list.value[:1]).decode(errors="replace")
                     for n in ("user", "item")
                 )
             )

@@ -3,7 +3,11 @@
 import tensorflow as tf
 
 from components.serving_check.cases import MANY, cases
-from components.serving_check.columns import RequestColumn, request_columns
+from components.serving_check.columns import (
+    RequestColumn,
+    absent_columns,
+    request_columns,
+)
 from components.serving_check.signature import Signature
 from tests.components.serving_check.conftest import ROWS, example
 
@@ -44,6 +48,14 @@ def test_equally_long_lists_are_a_vector_and_digits_are_numbers():
         RequestColumn("n", "bytes", 0, False, True),
         RequestColumn("v", "float", 2, True, True),
     ]
+
+
+def test_a_column_without_a_value_in_any_row_is_absent(rows):
+    # The third row has no history, the fourth neither price nor slot.
+    assert absent_columns(COLUMNS, rows) == []
+    assert absent_columns(COLUMNS, rows[3:]) == ["price", "slot"]
+    foreign = [example({"z": [1.0]}), example({"item": []})]
+    assert absent_columns(COLUMNS, foreign) == ["history", "item", "price", "slot"]
 
 
 def test_values_that_the_log_may_hold_must_be_answered():

@@ -191,3 +191,18 @@ def test_every_line_is_a_row_a_bad_row_or_part_of_a_quoted_one(body):
         if line.removesuffix(b"\r")
     ]
     assert len(plain.fields) + len(plain.bad) == len(lines)
+
+
+def test_a_header_without_line_end_is_not_held_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "MAX_LINE_BYTES", 100)
+    monkeypatch.setattr("data.readers.blocks.BLOCK_BYTES", 40)
+    monkeypatch.setattr("data.shards.CHUNK_BYTES", 40)
+    with pytest.raises(DataError, match="line 1: no line end in 120 bytes"):
+        read(file(tmp_path, b"a" * 1_000))
+
+
+def test_utf16_without_a_byte_order_mark_is_named(tmp_path):
+    path = file(tmp_path, "a,b\n1,2\n".encode("utf-16-le"))
+    with pytest.raises(DataError, match="declare encoding: utf-16-le"):
+        read(path, ["a"])
+    assert read(path, ["a"], Dialect(encoding="utf-16-le"))[0] == {"a": [b"1"]}

@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from data.dataset import Dataset
+from data.errors import DataError
 from data.readers.files import find_log
 from data.readers.undeclared import undeclared
 from data.records import frame_all
@@ -82,3 +83,10 @@ def test_a_renamed_column_is_known_by_its_written_name(tmp_path):
     log = find_log([str(tmp_path)], declared)
     # The column named item is read by nothing now.
     assert undeclared(log, declared) == ("item",)
+
+
+def test_a_damaged_first_file_is_one_line(tmp_path):
+    (tmp_path / "log.parquet").write_bytes(b"PAR1" + b"\x00" * 40)
+    declared = dataset()
+    with pytest.raises(DataError, match=r"log\.parquet: cannot be read as Parquet"):
+        undeclared(find_log([str(tmp_path)], declared), declared)

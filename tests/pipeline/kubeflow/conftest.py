@@ -7,7 +7,10 @@ import pytest
 
 from pipeline.kubeflow.document import Document
 
-_MODEL = {"artifactType": {"instanceSchema": "title: tfx.Model\ntype: object\n"}}
+
+def _model() -> dict[str, Any]:
+    # Made anew each time: YAML writes a shared object as an alias.
+    return {"artifactType": {"instanceSchema": "title: tfx.Model\ntype: object\n"}}
 
 
 def _container(*args: str) -> dict[str, Any]:
@@ -34,11 +37,11 @@ _SPEC = {
         "Trainer": {
             "executorLabel": "Trainer_executor",
             "inputDefinitions": {"parameters": {"args": {"parameterType": "STRING"}}},
-            "outputDefinitions": {"artifacts": {"model": _MODEL}},
+            "outputDefinitions": {"artifacts": {"model": _model()}},
         },
         "Pusher": {
             "executorLabel": "Pusher_executor",
-            "inputDefinitions": {"artifacts": {"model": _MODEL}},
+            "inputDefinitions": {"artifacts": {"model": _model()}},
         },
     },
     "root": {

@@ -46,8 +46,21 @@ def test_a_pipeline_job_is_refused(document):
     ("change", "place"),
     [
         ({"root": {}}, "root.dag"),
-        ({"root": {"dag": {"tasks": {"a": 1}}}}, "the first document"),
+        ({"root": 3}, "root"),
+        ({"root": {"dag": {"tasks": {"a": 1}}}}, "root.dag.tasks.a"),
+        (
+            {"root": {"dag": {"tasks": {"a": {"inputs": ""}}}}},
+            "root.dag.tasks.a.inputs",
+        ),
+        ({"components": {"a": {"dag": []}}}, "components.a.dag"),
+        ({"components": []}, "PipelineSpec"),
+        ({"pipelineInfo": {"name": 3}}, "PipelineSpec"),
+        ({"deploymentSpec": ""}, "deploymentSpec"),
         ({"deploymentSpec": {"executors": 3}}, "deploymentSpec"),
+        (
+            {"deploymentSpec": {"executors": {"a": {"container": []}}}},
+            "deploymentSpec.executors.a.container",
+        ),
     ],
 )
 def test_what_is_no_spec_at_all_is_a_fault_and_no_crash(document, change, place):

@@ -190,6 +190,22 @@ def test_a_run_that_the_server_refuses_is_told_in_its_words(asked, httpserver, c
     assert "stack trace" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [("runs", []), ("recurringruns", ["--schedule", "--replace"])],
+)
+def test_an_answer_without_a_run_is_no_success(
+    asked, httpserver, config, path, options
+):
+    httpserver.expect_oneshot_request(f"{API}/{path}", method="POST").respond_with_json(
+        {}
+    )
+    with pytest.raises(RunError, match="answered without a run; is this the API"):
+        submit("--config", config, *options)
+    # An earlier schedule goes only when the new one is there.
+    assert "DELETE /recurringruns/old" not in asked
+
+
 def test_a_server_that_does_not_answer_for_a_moment_is_asked_again(asked, httpserver):
     from pipeline.kubeflow.server import Server
     from pipeline.kubeflow.submit import wait

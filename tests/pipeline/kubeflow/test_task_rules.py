@@ -1,11 +1,18 @@
-"""Rules about tasks and executors: names, retries, cache, pods, resolvers."""
+"""Rules about tasks and executors: names, order, retries, cache, pods, resolvers."""
 
 import pytest
 
 from data.errors import ConfigError
 from pipeline.kubeflow.check import check
 from pipeline.kubeflow.config import Retries
-from pipeline.kubeflow.rules import caching, pods, resolver, retries, task_names
+from pipeline.kubeflow.rules import (
+    caching,
+    dependencies,
+    pods,
+    resolver,
+    retries,
+    task_names,
+)
 
 POINTER = "s3://bucket/latest.json"
 
@@ -41,6 +48,35 @@ def test_two_ids_that_become_one_name_are_refused(document):
         task_names.repair(document)
 
 
+def test_tasks_that_wait_in_a_circle_are_refused(document, task):
+    trainer = document.pipeline["root"]["dag"]["tasks"]["Trainer"]
+    # The Pusher waits for the Trainer already.
+    trainer["dependentTasks"] = ["Pusher"]
+    (fault,) = check(document)
+    assert (fault.rule, fault.place) == (dependencies.RULE, "root.dag.tasks")
+    assert set(fault.value.split(" -> ")) == {"Pusher", "Trainer"}
+    trainer["dependentTasks"] = ["Trainer"]
+    (fault,) = check(document)
+    assert fault.value == "Trainer -> Trainer"
+    del trainer["dependentTasks"]
+    assert check(document) == []
+
+
+def test_a_task_that_waits_for_an_unknown_one_names_the_nearest(document, task):
+    task["dependentTasks"] = ["Trainr"]
+    (fault,) = check(document)
+    assert (fault.rule, fault.value) == (dependencies.RULE, "'Trainr'")
+    assert fault.place == "root.dag.tasks.Pusher"
+    assert "Did you mean 'Trainer'?" in fault.remedy
+
+
+def test_an_input_of_an_unknown_task_is_refused(document, task):
+    source = task["inputs"]["artifacts"]["model"]["taskOutputArtifact"]
+    source["producerTask"] = "Tuner"
+    (fault,) = check(document)
+    assert (fault.rule, fault.value) == (dependencies.RULE, "'Tuner'")
+
+
 def test_tasks_without_retries_get_those_with_a_growing_pause(document, task):
     task["retryPolicy"] = {"maxRetryCount": 5, "backoffDuration": "5s"}
     retries.repair(document, Retries(count=3, backoff_seconds=30))
@@ -57,6 +93,8 @@ def test_tasks_without_retries_get_those_with_a_growing_pause(document, task):
 
 def test_retries_without_a_pause_are_refused(document, task):
     task["retryPolicy"] = {"maxRetryCount": 3, "backoffDuration": "0s"}
+    assert rules_of(document) == {retries.RULE}
+    task["retryPolicy"] = {"maxRetryCount": "3"}  # as the JSON of a proto may have it
     assert rules_of(document) == {retries.RULE}
     task["retryPolicy"] = {"maxRetryCount": 3, "backoffDuration": "0.5s"}
     assert check(document) == []
@@ -104,6 +142,12 @@ def test_the_cache_of_a_plain_container_is_its_own_affair(document, task, contai
 )
 def test_labels_that_kubernetes_refuses_are_faults(document, group, labels):
     document.pod("Pusher_executor")[group] = {"labels": labels}
+    assert rules_of(document) == {pods.RULE}
+
+
+@pytest.mark.parametrize("settings", ["", [], {"labels": ""}, {"labels": ["gpu"]}])
+def test_pod_settings_without_an_object_of_labels_are_faults(document, settings):
+    document.pod("Pusher_executor")["nodeSelector"] = settings
     assert rules_of(document) == {pods.RULE}
 
 
