@@ -1,8 +1,8 @@
 """The cases of ``benchmarks.load``: what is run, and on which rows."""
 
 import json
-import os
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +17,15 @@ _ROWS_A_GROUP = 1 << 20
 HEAVY_ROWS = 2_000_000
 MANY_VALUES = 10_000_000
 _KEYS = ("--label", "click", "--prediction", "prediction", "--user", "user_id")
+# A process begins with the peak of the one that started it, so a small one is between.
+_SMALL_PARENT = """
+import json, os, sys
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(child, 0)
+cpu = round(usage.ru_utime + usage.ru_stime, 1)
+print(json.dumps({"cpu_seconds": cpu, "peak_bytes": usage.ru_maxrss * 1024}))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 # The ingest of any runner but one that works here alone.
 _BEAM = """
 import sys
@@ -38,27 +47,19 @@ def measured(*command: str) -> dict[str, Any]:
     Raises:
         SystemExit: it failed.
     """
-    reading, writing = os.pipe()
     start = time.perf_counter()
-    child = os.posix_spawn(
-        sys.executable,
-        [sys.executable, *command],
-        os.environ,
-        file_actions=[(os.POSIX_SPAWN_DUP2, writing, 1)],
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", _SMALL_PARENT, sys.executable, *command],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
     )
-    os.close(writing)
-    with os.fdopen(reading, encoding="utf-8") as stream:
-        lines = stream.read().splitlines()
-    # Of this one child; the sum over all children would keep the largest ever.
-    _, status, usage = os.wait4(child, 0)
-    if status:
+    if done.returncode:
         raise SystemExit(f"{' '.join(command)}: failed")
-    return {
-        "wall_seconds": round(time.perf_counter() - start, 1),
-        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
-        "peak_bytes": usage.ru_maxrss * 1024,
-        "output": lines[-1] if lines else "",
-    }
+    *lines, usage = done.stdout.splitlines()
+    cost: dict[str, Any] = json.loads(usage)
+    cost["wall_seconds"] = round(time.perf_counter() - start, 1)
+    return cost | {"output": lines[-1] if lines else ""}
 
 
 def ctr(*arguments: object) -> dict[str, Any]:
