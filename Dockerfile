@@ -18,10 +18,11 @@ WORKDIR /build
 ARG PIP_INDEX_URL
 ARG UV_DEFAULT_INDEX
 COPY locks/uv.txt locks/
-RUN --mount=type=cache,target=/root/.cache/pip \
+ENV PIP_CACHE_DIR=/var/cache/pip
+RUN --mount=type=cache,target=/var/cache/pip \
     python -m pip install --requirement locks/uv.txt
 # The cache lies on another file system, where uv cannot link to.
-ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=/opt/venv
+ENV UV_CACHE_DIR=/var/cache/uv UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=/opt/venv
 RUN uv venv /opt/venv
 COPY locks/ locks/
 COPY setup.py pyproject.toml ./
@@ -30,7 +31,7 @@ ARG STACK=newer
 ARG ACCELERATOR=cpu
 # A gpu lock holds its cpu lock, too, and constraints install nothing of themselves; the
 # driver is the host's. setup.py reads the README, whose edits must not cost this layer.
-RUN --mount=type=cache,target=/root/.cache/uv \
+RUN --mount=type=cache,target=/var/cache/uv \
     case "$ACCELERATOR" in \
       cpu) set -- ;; \
       gpu) set -- --requirement locks/gpu.in ;; \
@@ -48,7 +49,7 @@ COPY data/ data/
 COPY models/ models/
 COPY components/ components/
 COPY pipeline/ pipeline/
-RUN --mount=type=cache,target=/root/.cache/uv \
+RUN --mount=type=cache,target=/var/cache/uv \
     uv pip install --no-deps --no-build-isolation --compile-bytecode \
       --prefix /opt/project .
 

@@ -11,6 +11,7 @@ decay likewise reaches only the rows of the batch. Adagrad and SGD without eithe
 unaffected: a row without gradient does not change in either form.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -42,6 +43,10 @@ class _RowSparse:
         **kwargs: arguments of the Keras optimizer.
     """
 
+    # Each optimizer defines it: updates the rows of a gradient whose indices do not
+    # repeat, given gradient, variable and learning rate.
+    update_rows: Callable[[Any, Any, Any], None]
+
     def __init__(self, *args: Any, reduced: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.reduced = reduced
@@ -72,10 +77,6 @@ class _RowSparse:
             rows = tf.gather(target, unique.indices)
             target.scatter_sub(tf.IndexedSlices(decay * rows, unique.indices))
         self.update_rows(unique, target, rate)
-
-    def update_rows(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Updates the rows of a gradient without repeated indices."""
-        raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make the same optimizer again."""

@@ -9,7 +9,6 @@ from data.layout import Layout
 from data.readers.blocks import text_blocks
 from data.readers.delimited import read_delimited
 from data.readers.files import Log, LogFile
-from data.readers.joins import load_side_tables
 from data.readers.log import dialect_of, wanted_columns
 from data.readers.parquet import parquet_names
 from data.readers.tfrecord import feature_names
@@ -33,10 +32,8 @@ def undeclared(log: Log, dataset: Dataset) -> tuple[str, ...]:
     layout = log.layout
     if layout.header is not None:
         return ()  # The declaration itself names the columns.
-    known = {written for written, _ in layout.rename.items()}
-    known |= set(wanted_columns(dataset)) | set(dataset.ignored)
-    if layout.joins:
-        known |= {side.key for side in load_side_tables(layout, log.files[0].folder)}
+    known = {*layout.rename, *wanted_columns(dataset), *dataset.ignored}
+    known |= {join.key for join in layout.joins}
     return tuple(sorted(set(_names(log.files[0], layout)) - known))
 
 
