@@ -8,6 +8,7 @@ worker holds a whole slice.
 """
 
 import dataclasses
+import heapq
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -36,8 +37,8 @@ from components.metrics.slice_totals import SliceTotals, SliceValues
 from components.slices import (
     SliceFeature,
     SliceSpec,
+    by_size,
     join_features,
-    largest_slices,
     slice_groups,
 )
 
@@ -261,8 +262,10 @@ def keep_largest(
     Returns:
         The spec with the keys kept.
     """
-    sizes = {key: rows for rows, key in counted}
-    return spec, frozenset(largest_slices(sizes, spec.top or 0))
+    largest = heapq.nsmallest(
+        spec.top or 0, counted, lambda one: by_size(key=one[1], rows=one[0])
+    )
+    return spec, frozenset(key for _, key in largest)
 
 
 def slice_totals(

@@ -1,7 +1,6 @@
 """Slices of evaluation rows, computed by column."""
 
 import dataclasses
-import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -176,23 +175,15 @@ def slice_groups(
     rows, codes = rows[order], codes[order]
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     wanted = dict(spec.wanted)
-    for start, end in zip(starts, [*starts[1:], len(codes)], strict=True):
+    for start, end in zip(starts, np.append(starts[1:], len(codes)), strict=True):
         key = _key(features, spec, int(codes[start]))
         if all(str(value) == wanted.get(name, str(value)) for name, value in key):
             yield key, rows[start:end]
 
 
-def largest_slices(sizes: Mapping[SliceKey, int], count: int) -> list[SliceKey]:
-    """Picks the slices with the most rows.
-
-    Args:
-        sizes: rows by slice.
-        count: how many to pick.
-
-    Returns:
-        Their keys, the largest first; equal ones in order of their text.
-    """
-    return heapq.nsmallest(count, sizes, key=lambda key: (-sizes[key], str(key)))
+def by_size(key: SliceKey, rows: int) -> tuple[int, str]:
+    """Sorts slices: the one with the most rows first, equal ones by their text."""
+    return -rows, str(key)
 
 
 def _cross(rows: Ints, codes: Ints, feature: SliceFeature) -> tuple[Ints, Ints]:

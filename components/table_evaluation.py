@@ -1,5 +1,6 @@
 """Metrics of a whole table in memory: what ``ctr evaluate`` computes."""
 
+import heapq
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -17,7 +18,7 @@ from components.metrics.slice_metrics import evaluate_rows
 from components.slices import (
     SliceFeature,
     SliceSpec,
-    largest_slices,
+    by_size,
     slice_groups,
 )
 
@@ -43,11 +44,13 @@ def evaluate_table(
     """
     groups: dict[SliceKey, NDArray[np.int64] | None] = {(): None}
     for spec in specs:
-        found = dict(slice_groups(features, spec, len(columns)))
-        if spec.top is not None:
-            sizes = {key: len(index) for key, index in found.items()}
-            found = {key: found[key] for key in largest_slices(sizes, spec.top)}
-        groups |= found
+        found = slice_groups(features, spec, len(columns))
+        if spec.top is None:
+            groups.update(found)
+        else:
+            # One by one: of millions of values only the few largest are held.
+            largest = heapq.nsmallest(spec.top, found, _by_size)
+            groups.update(largest)
     results = [
         evaluate_rows(
             columns if index is None else columns.take(index),
@@ -58,3 +61,9 @@ def evaluate_table(
         for key, index in groups.items()
     ]
     return with_field_errors(sort_slices(results))
+
+
+def _by_size(group: tuple[SliceKey, NDArray[np.int64]]) -> tuple[int, str]:
+    """Sort key of a slice with its rows."""
+    key, rows = group
+    return by_size(key, len(rows))

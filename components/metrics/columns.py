@@ -23,14 +23,15 @@ class Columns:
     """Rows of evaluation data by column, all of the same length.
 
     Attributes:
-        users: int64 [rows], one code a user, ``NO_USER`` where a row has no user id.
+        users: int32 or int64 [rows], one code a user, ``NO_USER`` where a row has no
+            user id.
         labels: bool [rows], True for a click.
         scores: float64 [rows], finite, -0.0 written as 0.0.
         weights: float64 [rows], positive and finite, or None when rows count as one.
         baseline: float64 [rows], scores of the model to compare with, or None.
     """
 
-    users: NDArray[np.int64]
+    users: NDArray[np.integer[Any]]
     labels: NDArray[np.bool_]
     scores: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
@@ -78,7 +79,7 @@ def encode_users(ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
 
 
 def check_columns(
-    users: NDArray[np.int64],
+    users: NDArray[np.integer[Any]],
     labels: Any,
     scores: Any,
     weights: Any = None,
@@ -89,7 +90,7 @@ def check_columns(
     """Checks every value and removes rows of weight 0.
 
     Args:
-        users: int64 [rows], user codes from :func:`encode_users`.
+        users: int32 or int64 [rows], user codes as :func:`encode_users` gives them.
         labels: [rows], 0 or 1.
         scores: [rows], predicted click probabilities; finite.
         weights: [rows], at least 0 and finite, or None.

@@ -1,4 +1,8 @@
-"""The one sort behind all metrics: rows by score, then grouped by user."""
+"""The one sort behind all metrics: rows by score, then grouped by user.
+
+Memory is the limit of a large evaluation, so positions are kept in four bytes, columns
+are freed as soon as they are used, and gathers run in blocks.
+"""
 
 import dataclasses
 from typing import Any
@@ -11,6 +15,10 @@ from components.metrics.score_histogram import ScoreHistogram, changes
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Positions = NDArray[np.int32]
+
+# Rows gathered at a time: numpy widens positions to eight bytes before it uses them.
+_BLOCK_ROWS = 1 << 18
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,58 +57,70 @@ def rank(columns: Columns, scores: Floats) -> Ranking:
     Returns:
         The rows in order.
     """
-    order = np.argsort(scores)
-    ordered = scores[order]
+    order = np.argsort(scores).astype(np.int32)
+    ordered = _gathered(scores, order)
     changed = changes(ordered)
-    starts = np.flatnonzero(changed)
-    distinct = ordered[starts]
+    starts = np.flatnonzero(changed).astype(np.int32)
+    distinct = _gathered(ordered, starts)
     del ordered
-    labels = columns.labels[order]
-    weights = None if columns.weights is None else columns.weights[order]
+    labels = _gathered(columns.labels, order)
+    weights = None if columns.weights is None else _gathered(columns.weights, order)
     histogram = ScoreHistogram.of_sorted(distinct, labels, weights, starts)
-    bins = np.cumsum(changed, dtype=np.int32) - np.int32(1)
-    del changed, starts
+    del starts
+    bins = np.cumsum(changed, dtype=np.int32)
+    bins -= 1
+    del changed
     codes, known_count = _unit_codes(columns.users)
-    codes = codes[order]
+    codes = _gathered(codes, order)
     del order
     by_unit, unit_start, known = _group(codes, known_count)
+    del codes
     return Ranking(
         histogram,
-        bins[by_unit],
-        labels[by_unit],
-        None if weights is None else weights[by_unit],
+        _gathered(bins, by_unit),
+        _gathered(labels, by_unit),
+        None if weights is None else _gathered(weights, by_unit),
         unit_start,
         known,
     )
 
 
-def _unit_codes(users: Ints) -> tuple[Ints, int]:
+def _gathered(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """``values[places]``, in blocks."""
+    taken = np.empty(len(places), values.dtype)
+    for start in range(0, len(places), _BLOCK_ROWS):
+        block = slice(start, start + _BLOCK_ROWS)
+        taken[block] = values[places[block]]
+    return taken
+
+
+def _unit_codes(users: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Gives each row without a user id a code of its own.
 
     Codes follow the order of the rows, not of scores: under two models a unit must be
     the same row.
 
     Args:
-        users: int64 [rows], codes from 0, negative for no user.
+        users: whole numbers [rows], codes from 0, negative for no user.
 
     Returns:
-        int64 [rows], codes from 0; and how many of them, the first, may be users.
+        Codes from 0 [rows]; and how many of them, the first, may be users.
     """
     known_count = int(users.max(initial=-1)) + 1
     unknown = users < 0
     if unknown.any():
-        users = users.copy()
+        users = users.astype(np.int64)  # a copy, and wide enough for twice the rows
         users[unknown] = known_count + np.arange(np.count_nonzero(unknown))
     return users, known_count
 
 
 def _group(
-    codes: Ints, known_count: int
+    codes: NDArray[Any], known_count: int
 ) -> tuple[NDArray[np.integer[Any]], Ints, NDArray[np.bool_]]:
     """Groups positions by unit, keeping their order.
 
     Args:
-        codes: int64 [rows], codes of the units from 0.
+        codes: whole numbers [rows], codes of the units from 0.
         known_count: codes below it are users.
 
     Returns:
@@ -116,7 +136,7 @@ def _group(
     from scipy.sparse import coo_array  # 0.2 s to import, and needed only here
 
     place, marks = np.arange(rows, dtype=np.int32), np.ones(rows, np.bool_)
-    short = codes.astype(np.int32)
+    short = codes.astype(np.int32, copy=False)
     grouped = coo_array((marks, (short, place)), (code_count, rows)).tocsr()
     units = np.flatnonzero(np.diff(grouped.indptr))
     unit_start = grouped.indptr[units].astype(np.int64)

@@ -27,8 +27,8 @@ class ScoreHistogram:
 
     Attributes:
         scores: float64 [distinct], ascending.
-        click_digits: int64, or int32 for counts of rows that were not merged, [digits,
-            distinct], weight of the clicks at each score.
+        click_digits: int64, or a smaller type for counts of rows that were not merged,
+            [digits, distinct], weight of the clicks at each score.
         other_digits: the same of the non-clicks.
         lowest: place of the lowest digit; 0 with a single digit for plain counts.
         cut_bits: low bits of the score that were dropped; 0 means exact.
@@ -46,7 +46,7 @@ class ScoreHistogram:
         scores: Floats,
         labels: NDArray[np.bool_],
         weights: Floats | None,
-        starts: Ints,
+        starts: NDArray[np.integer[Any]],
     ) -> "ScoreHistogram":
         """Counts rows by score.
 
@@ -54,15 +54,17 @@ class ScoreHistogram:
             scores: float64 [distinct], ascending, without -0.0.
             labels: bool [rows], in order of the score.
             weights: float64 [rows], or None to count rows.
-            starts: int64 [distinct], first row of each score.
+            starts: whole numbers [distinct], first row of each score.
 
         Returns:
             The histogram of these rows.
         """
         if weights is None:
-            counted = np.add.reduceat(labels, starts, dtype=np.int32)[None, :]
-            total = np.diff(starts, append=len(labels)).astype(np.int32)[None, :]
-            return cls(scores, counted, total - counted)
+            rows = np.diff(starts, append=starts.dtype.type(len(labels)))
+            # Most scores are of few rows, and a byte holds their count.
+            kind = np.min_scalar_type(rows.max(initial=0))
+            clicks = np.add.reduceat(labels, starts, dtype=kind)
+            return cls(scores, clicks[None, :], (rows.astype(kind) - clicks)[None, :])
         table, lowest = digits(weights)
         clicks = _segment_sums(np.where(labels, table, 0), starts)
         others = _segment_sums(np.where(labels, 0, table), starts)
@@ -152,7 +154,7 @@ def cut(scores: Floats, bits: int) -> Floats:
     return (ordered ^ ((ordered >> 63) & _SIGN_FREE)).view(np.float64)
 
 
-def _segment_sums(table: NDArray[np.generic], starts: Ints) -> Ints:
+def _segment_sums(table: NDArray[np.generic], starts: NDArray[np.integer[Any]]) -> Ints:
     """Sums, digit by digit, the segments that begin at ``starts``."""
     if len(starts) == 0:
         return np.zeros((len(table), 0), np.int64)

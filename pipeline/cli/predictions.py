@@ -57,12 +57,12 @@ class Predictions:
     """The columns of a file of predictions, not yet checked.
 
     Attributes:
-        users: int64 [rows], user codes.
+        users: int32 [rows], user codes.
         numbers: float64 [rows] by role: label, prediction, weight, baseline, reference.
         features: slice features.
     """
 
-    users: NDArray[np.int64]
+    users: NDArray[np.int32]
     numbers: dict[str, NDArray[np.float64]]
     features: dict[str, SliceFeature]
 
@@ -104,7 +104,7 @@ def read_predictions(path: str, roles: Roles) -> Predictions:
         raise UsageError(f"--predictions: {path}: no rows")
     return Predictions(
         users.users(rows),
-        {role: np.concatenate(part or [np.empty(0)]) for role, part in parts.items()},
+        {role: np.concatenate(parts.pop(role)) for role in wanted},
         {name: codes.feature(rows) for name, codes in slices.items()},
     )
 
@@ -283,14 +283,15 @@ class _Codes:
         self._rows.append((rows + self._count).astype(np.int32))
         self._count += table.num_rows
 
-    def users(self, row_count: int) -> NDArray[np.int64]:
+    def users(self, row_count: int) -> NDArray[np.int32]:
         """Code of each row's user, ``NO_USER`` for none."""
-        users = np.full(row_count, NO_USER, np.int64)
+        users = np.full(row_count, NO_USER, np.int32)
         if self._codes:
             codes, rows = np.concatenate(self._codes), np.concatenate(self._rows)
             if len(rows) > 1 and (np.diff(rows) == 0).any():
                 raise UsageError(f"--user: '{self._name}' must have one value a row")
-            users[rows] = np.where(codes == 0, NO_USER, codes)
+            codes[codes == 0] = NO_USER
+            users[rows] = codes
         return users
 
     def feature(self, row_count: int) -> SliceFeature:

@@ -8,8 +8,8 @@ import pytest
 from components.slices import (
     SliceFeature,
     SliceSpec,
+    by_size,
     join_features,
-    largest_slices,
     slice_feature,
     slice_groups,
 )
@@ -122,6 +122,7 @@ def test_rows_taken_bring_their_own_values_only():
     assert len(taken.values) == 2
 
 
-def test_largest_slices_come_first_and_ties_by_their_text():
+def test_the_largest_slices_sort_first_and_ties_by_their_text():
     sizes = {(("x", "b"),): 2, (("x", "a"),): 2, (("x", "c"),): 5, (("x", "d"),): 1}
-    assert largest_slices(sizes, 3) == [(("x", "c"),), (("x", "a"),), (("x", "b"),)]
+    ordered = sorted(sizes, key=lambda key: by_size(key, sizes[key]))
+    assert [value for ((_, value),) in ordered] == ["c", "a", "b", "d"]

@@ -24,11 +24,12 @@ def plain_units(columns):
     return units, alone
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
 @pytest.mark.parametrize("step", [1, 1000])  # codes close together, or far apart
-def test_rows_are_grouped_by_user_and_sorted_by_score_inside(step):
+def test_rows_are_grouped_by_user_and_sorted_by_score_inside(step, kind):
     rng = np.random.default_rng(0)
     users = rng.integers(-1, 40, 500)
-    users = np.where(users < 0, -1, users * step)
+    users = np.where(users < 0, -1, users * step).astype(kind)
     scores = np.round(rng.normal(size=500), 1)
     columns, _ = check_columns(
         users, rng.random(500) < 0.4, scores, rng.random(500) + 1
@@ -64,6 +65,17 @@ def test_the_histogram_counts_all_rows_by_score():
     assert histogram.scores.tolist() == [-1.0, 0.5, 2.0]
     clicks, others = histogram.counts(slice(None))
     assert (clicks.tolist(), others.tolist()) == ([0, 1, 1], [1, 1, 0])
+
+
+@pytest.mark.parametrize("rows", [255, 256, 70_000])  # counts of 1, 2 and 4 bytes
+def test_many_rows_of_one_score_are_counted(rows):
+    labels = np.arange(rows + 1) % 3 == 0
+    scores = np.r_[np.full(rows, 0.25), 0.5]
+    columns, _ = check_columns(np.zeros(rows + 1, np.int32), labels, scores)
+    clicks, others = rank(columns, columns.scores).histogram.counts(slice(None))
+    of_last = int(labels[-1])
+    assert clicks.tolist() == [sum(labels) - of_last, of_last]
+    assert others.tolist() == [rows - sum(labels) + of_last, 1 - of_last]
 
 
 def test_rows_without_a_user_are_units_of_their_own():
