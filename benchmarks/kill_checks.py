@@ -10,7 +10,7 @@ from typing import Any
 from click.testing import CliRunner
 from ml_metadata.proto import metadata_store_pb2 as pb
 
-from components.serving_versions import tree_digest
+from components.withdrawals import tree_digest
 from data.manifest import MANIFEST_FILE
 from data.shards import verify_manifest
 from pipeline.cli.main import cli

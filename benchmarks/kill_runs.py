@@ -56,7 +56,6 @@ def small_config(folder: Path) -> PipelineConfig:
         "model": {"name": "logistic_regression"},
         # So that a kill in the training finds a checkpoint to go on from.
         "train": {"batch_size": 256, "checkpoint_steps": 2, "deterministic": True},
-        "serving_check": {"enabled": False},
         "evaluate": {"gates": {"overall": {"gauc": {"min": 0.1}}}},
     }
     content["data"]["features"] = [f for f in features if f["name"] in _FEATURES]

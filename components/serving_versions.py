@@ -5,18 +5,13 @@ earlier one under a number above all. Nothing is removed, the server swaps as it
 after any push, and a file beside the versions tells which models were withdrawn.
 """
 
-import hashlib
-import json
 import posixpath
 from dataclasses import dataclass
 
 from components.pusher import LOADABLE_BY, is_version, push
+from components.withdrawals import tree_digest, withdraw, withdrawn_models
 from data import paths
-from data.errors import DataError, UsageError, suggest
-
-# With a dot first: model servers look for names that are numbers.
-WITHDRAWN_FILE = ".withdrawn.json"
-_BLOCK = 8 << 20
+from data.errors import UsageError, suggest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +87,7 @@ def roll_back(
     found = versions(base)
     served = found[-1]
     target = _target(base, found, to)
-    listed = (withdrawn_models(base) | {served.digest}) - {target.digest}
-    _write(f"{base}/{WITHDRAWN_FILE}", sorted(listed))
+    withdraw(base, served.digest, in_favour_of=target.digest)
     pushed = push(f"{base}/{target.number}", base, now)
     number = int(posixpath.basename(pushed))
     return served, Version(number=number, digest=target.digest, withdrawn=False)
@@ -125,50 +119,3 @@ def _target(base: str, found: list[Version], to: int | None) -> Version:
             "name another"
         )
     return by_number[to]
-
-
-def tree_digest(folder: str) -> str:
-    """SHA-256 over the names and bytes of all files below a folder."""
-    total = hashlib.sha256()
-    for name in paths.walk(folder):
-        part = hashlib.sha256()
-        with paths.open_read(f"{folder}/{name}") as file:
-            while block := file.read(_BLOCK):
-                part.update(block)
-        total.update(f"{part.hexdigest()} {name}\n".encode())
-    return total.hexdigest()
-
-
-def withdrawn_models(base: str) -> set[str]:
-    """Digests of the models that roll-backs went away from.
-
-    Args:
-        base: the serving folder.
-
-    Returns:
-        The digests.
-
-    Raises:
-        DataError: the list cannot be read.
-    """
-    path = f"{base}/{WITHDRAWN_FILE}"
-    if not paths.exists(path):
-        return set()
-    with paths.open_read(path) as file:
-        content = file.read()
-    try:
-        listed = json.loads(content)
-    except (ValueError, RecursionError):  # the latter by brackets nested too deep
-        listed = None
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-        raise DataError(
-            f"{path}: not the list of withdrawn models; remove it to begin anew"
-        )
-    return set(listed)
-
-
-def _write(path: str, digests: list[str]) -> None:
-    """Writes the list, complete or not at all."""
-    with paths.open_write(f"{path}.part") as file:
-        file.write(json.dumps(digests, indent=1).encode())
-    paths.rename(f"{path}.part", path)

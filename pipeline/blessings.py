@@ -11,7 +11,7 @@ from pathlib import Path
 from ml_metadata.proto import metadata_store_pb2 as pb
 from tfx.utils import path_utils
 
-from components.serving_versions import tree_digest
+from components.withdrawals import tree_digest
 from pipeline.metadata_store import open_store
 
 # Custom properties: TFX's own, and ours, which tells why there is no blessing.

@@ -8,7 +8,7 @@ from components.baseline_columns import check_baseline
 from components.object_store import register
 from components.reference_model import saved_model_path
 from components.row_batches import batch_by_size
-from components.serving_versions import withdrawn_models
+from components.withdrawals import withdrawn_models
 from data.columns import shard_columns
 from data.errors import CtrError, UsageError
 from data.simulator.config import SimulatorConfig

@@ -37,8 +37,8 @@ def rollback(
 
     Copies an earlier version to a number above all, which model servers take up as they
     do any push. Without --to it is the newest one with another model that no roll-back
-    went away from. Runs of this root do not take the model that was left as their
-    baseline; runs of a cluster keep theirs.
+    went away from. The next runs do not take the model that was left as their baseline,
+    on this machine or on a cluster.
     """
     if (pipeline is None) == (serving is None):
         raise UsageError("pass either PIPELINE or --serving FOLDER")

@@ -1,9 +1,11 @@
-"""The pointer to the latest blessed model, and the container that follows it.
+"""The pointer to the latest blessed models, and the container that follows it.
 
-The pointer is a JSON file under the pipeline root, ``{"model": URI}``. The container
-copies the model into this run: Kubeflow's launcher refuses an output that lies outside
-of the run ("does not have expected bucket prefix"). Before the first blessing the
-output stays empty and says so, and the entry point gives consumers no such input.
+The pointer is a JSON file under the pipeline root, ``{"models": [URI, ...]}``, the newest
+last: a roll-back withdraws models from serving, and the baseline is then the newest of
+the others. The container copies the model into this run: Kubeflow's launcher refuses an
+output that lies outside of the run ("does not have expected bucket prefix"). Without a
+model the output stays empty and says so, and the entry point gives consumers no such
+input.
 """
 
 import argparse
@@ -12,26 +14,53 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from components.withdrawals import tree_digest, withdrawn_models
 from data import paths
 from pipeline.kubeflow import storage
 
 _LOG = logging.getLogger(__name__)
 # Metadata of an artifact that stands for "none yet".
 NONE_YET = "none_yet"
+# Folder of the SavedModel in an artifact of TFX's type Model.
+_MODEL = "Format-Serving"
+# As many roll-backs in a row find a baseline.
+_KEPT = 20
 
 
-def read_pointer(pointer: str) -> str | None:
-    """URI of the latest blessed model; None before the first blessing."""
+def read_pointer(pointer: str) -> list[str]:
+    """URIs of the latest blessed models, the newest last; none before the first."""
     if not paths.exists(pointer):
-        return None
+        return []
     with paths.open_read(pointer) as file:
-        return str(json.loads(file.read())["model"])
+        return [str(model) for model in json.loads(file.read())["models"]]
 
 
 def write_pointer(pointer: str, model: str) -> None:
     """Makes a model the latest blessed one."""
+    others = [one for one in read_pointer(pointer) if one != model]
     with paths.open_write(pointer) as file:
-        file.write(json.dumps({"model": model}).encode())
+        file.write(json.dumps({"models": [*others, model][-_KEPT:]}).encode())
+
+
+def baseline(pointer: str, serving: str) -> str | None:
+    """The model to compare with: the latest blessed one that was not withdrawn.
+
+    Args:
+        pointer: the pointer.
+        serving: folder of the pushed versions, where a roll-back notes what it withdrew.
+
+    Returns:
+        The model's URI, or None if there is none.
+
+    Raises:
+        DataError: the list of withdrawn models cannot be read.
+    """
+    models = reversed(read_pointer(pointer))
+    withdrawn = withdrawn_models(serving)
+    if not withdrawn:
+        return next(models, None)
+    kept = (one for one in models if tree_digest(f"{one}/{_MODEL}") not in withdrawn)
+    return next(kept, None)
 
 
 def blessed_model(executor_output: dict[str, Any]) -> str | None:
@@ -55,13 +84,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Copies the latest blessed model to the output, or marks that there is none."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pointer", required=True)
+    parser.add_argument("--serving", required=True)
     parser.add_argument("--executor_input", required=True, type=json.loads)
     options = parser.parse_args(arguments)
     outputs = options.executor_input["outputs"]
     ((key, artifacts),) = outputs["artifacts"].items()
     artifact = artifacts["artifacts"][0]
-    model = read_pointer(options.pointer)
-    _LOG.info("latest blessed model: %s", model or "none yet")
+    model = baseline(options.pointer, options.serving)
+    _LOG.info("baseline: %s", model or "none yet")
     if model is None:
         artifact = artifact | {"metadata": {NONE_YET: "true"}}
     else:

@@ -77,7 +77,7 @@ def compile_kubeflow(config: PipelineConfig, request: Request) -> Document:
     document.pipeline["defaultPipelineRoot"] = request.pipeline_root
     lifecycle.repair(document)
     typed_inputs.repair(document)
-    resolver.repair(document, request.blessed_model, request.image)
+    resolver.repair(document, request)
     accelerator.repair(document)
     apply_settings(document, cluster)
     apply_training(document, config, request.image)

@@ -27,7 +27,7 @@ class Request:
         pipeline_root: folder of all artifacts.
         input_base: folder, file or pattern of the log.
         serving: folder that receives version directories.
-        blessed_model: the pointer to the latest blessed model.
+        blessed_model: the pointer to the latest blessed models.
     """
 
     image: str
@@ -72,7 +72,7 @@ def request_of(
         pipeline_root=root,
         input_base=input_base or config.input or f"{base}/input",
         serving=cluster.serving or f"{base}/serving",
-        blessed_model=f"{base}/latest_blessed_model.json",
+        blessed_model=f"{base}/blessed_models.json",
     )
 
 

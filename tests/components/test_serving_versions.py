@@ -86,7 +86,8 @@ def test_what_cannot_be_done_is_named(tmp_path: Path) -> None:
 
 
 def test_a_damaged_list_is_named(tmp_path: Path) -> None:
-    from components.serving_versions import WITHDRAWN_FILE, versions
+    from components.serving_versions import versions
+    from components.withdrawals import WITHDRAWN_FILE
 
     push(tmp_path, 1, "a")
     for content in ("{", '{"a": 1}', '"ab"', "[1]", "[" * 100_000):
@@ -129,7 +130,8 @@ def test_a_roll_back_killed_before_its_push_is_simply_called_again(
 
 
 def test_the_list_is_json_that_other_tools_read(tmp_path: Path) -> None:
-    from components.serving_versions import WITHDRAWN_FILE, roll_back, tree_digest
+    from components.serving_versions import roll_back
+    from components.withdrawals import WITHDRAWN_FILE, tree_digest
 
     push(tmp_path, 1, "a")
     push(tmp_path, 2, "b")

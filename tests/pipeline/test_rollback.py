@@ -53,7 +53,7 @@ class Pushed:
 
     def baseline(self) -> str | None:
         """What `ctr run` takes as its baseline."""
-        from components.serving_versions import withdrawn_models
+        from components.withdrawals import withdrawn_models
         from pipeline.blessings import follow_withdrawals, latest_blessed
 
         withdrawn = withdrawn_models(str(self.folders.serving))

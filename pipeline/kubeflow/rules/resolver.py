@@ -1,8 +1,8 @@
 """Resolver and custom-job executors are refused: "not implemented".
 
 TFX compiles its resolver for the latest blessed model to two tasks that query Vertex
-AI's metadata store. Here one container reads a pointer to that model, a small file that
-the entry point writes whenever a model is blessed (``pipeline.kubeflow.blessed_model``).
+AI's metadata store. Here one container reads a pointer to such models, a small file that
+the entry point writes whenever one is blessed (``pipeline.kubeflow.blessed_model``).
 """
 
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from typing import Any
 from data.errors import ConfigError
 from pipeline.kubeflow.document import Document
 from pipeline.kubeflow.fault import Fault
+from pipeline.kubeflow.request import Request
 from pipeline.kubeflow.rules.typed_inputs import ENTRY_POINT
 
 RULE = "executor"
@@ -21,13 +22,12 @@ _MODEL_SUFFIX = "-model-resolver"
 _BLESSING_TITLE = "title: tfx.ModelBlessing\n"
 
 
-def repair(document: Document, pointer: str, image: str) -> None:
+def repair(document: Document, request: Request) -> None:
     """Replaces the resolvers by containers over the pointer.
 
     Args:
         document: the compiled pipeline.
-        pointer: where the path of the latest blessed model is kept.
-        image: image of the new containers.
+        request: image of the new containers, the pointer, and the serving folder.
 
     Raises:
         ConfigError: a resolver of another kind.
@@ -40,14 +40,14 @@ def repair(document: Document, pointer: str, image: str) -> None:
         if name.endswith(_BLESSING_SUFFIX):
             _remove(document, name)
         elif name.endswith(_MODEL_SUFFIX):
-            _read_pointer(document, name, pointer, image)
+            _read_pointer(document, name, request)
         else:
             raise ConfigError(
                 f"component '{name}': Kubeflow runs no resolvers, and only that of the "
                 "latest blessed model has a counterpart; take it out"
             )
     if resolvers:
-        _write_pointer(document, pointer)
+        _write_pointer(document, request.blessed_model)
 
 
 def _remove(document: Document, name: str) -> None:
@@ -58,13 +58,17 @@ def _remove(document: Document, name: str) -> None:
         tasks.pop(name, None)
 
 
-def _read_pointer(document: Document, name: str, pointer: str, image: str) -> None:
+def _read_pointer(document: Document, name: str, request: Request) -> None:
     """Makes a container of the query for the model."""
     document.executors[f"{name}_executor"] = {
         "container": {
-            "image": image,
+            "image": request.image,
             "command": ["python", "-m", BLESSED_MODEL],
-            "args": ["--pointer", pointer, "--executor_input", "{{$}}"],
+            "args": [
+                *("--pointer", request.blessed_model),
+                *("--serving", request.serving),
+                *("--executor_input", "{{$}}"),
+            ],
         }
     }
     document.components[name].pop("inputDefinitions", None)

@@ -90,7 +90,7 @@ def test_a_request_is_completed_from_the_configuration():
     assert made.pipeline_root == "s3://bucket/runs"
     assert made.input_base == "s3://bucket/runs/demo/input"
     assert made.serving == "s3://bucket/runs/demo/serving"
-    assert made.blessed_model == "s3://bucket/runs/demo/latest_blessed_model.json"
+    assert made.blessed_model == "s3://bucket/runs/demo/blessed_models.json"
 
 
 def test_options_stand_over_the_configuration():

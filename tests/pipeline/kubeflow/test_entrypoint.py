@@ -81,15 +81,19 @@ def store():
 
 
 @pytest.mark.parametrize("scheme", ["", "s3"])
-def test_the_pointer_is_none_yet_until_it_is_written(store, tmp_path, scheme):
+def test_the_pointer_lists_the_latest_models_once_the_newest_last(
+    store, tmp_path, scheme
+):
     from pipeline.kubeflow.blessed_model import read_pointer, write_pointer
 
     pointer = f"{store}/latest.json" if scheme else f"{tmp_path}/p/latest.json"
-    assert read_pointer(pointer) is None
-    write_pointer(pointer, "s3://bucket/run/model")
-    assert read_pointer(pointer) == "s3://bucket/run/model"
-    write_pointer(pointer, "s3://bucket/next/model")
-    assert read_pointer(pointer) == "s3://bucket/next/model"
+    assert read_pointer(pointer) == []
+    for name in ("a", "b", "a"):
+        write_pointer(pointer, f"s3://bucket/{name}/model")
+    assert read_pointer(pointer) == ["s3://bucket/b/model", "s3://bucket/a/model"]
+    for number in range(20):
+        write_pointer(pointer, f"s3://bucket/{number}/model")
+    assert read_pointer(pointer) == [f"s3://bucket/{at}/model" for at in range(20)]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +121,8 @@ def resolve(pointer, tmp_path):
             "artifacts": {"model": {"artifacts": [{"uri": "s3://bucket/run/model"}]}},
         }
     }
-    main(["--pointer", pointer, "--executor_input", json.dumps(made)])
+    places = ["--pointer", pointer, "--serving", f"{pointer}.serving"]
+    main([*places, "--executor_input", json.dumps(made)])
     written = json.loads((tmp_path / "out" / "output.json").read_text())
     return written["artifacts"]["model"]["artifacts"][0]
 
@@ -136,6 +141,26 @@ def test_the_latest_blessed_model_is_copied_into_the_run(store, tmp_path, monkey
     assert resolve(pointer, tmp_path) == {"uri": "s3://bucket/run/model"}
     copied = tmp_path / "s3" / "bucket" / "run" / "model" / "saved_model.pb"
     assert copied.read_text() == "model"
+
+
+def test_a_withdrawn_model_is_no_baseline_until_it_is_served_again(store):
+    from components.withdrawals import tree_digest, withdraw
+    from data import paths
+    from pipeline.kubeflow.blessed_model import baseline, write_pointer
+
+    pointer, serving = f"{store}/latest.json", f"{store}/serving"
+    digests = {}
+    for name in ("old", "new"):
+        model = f"{store}/{name}/Format-Serving"
+        with paths.open_write(f"{model}/saved_model.pb") as file:
+            file.write(name.encode())
+        write_pointer(pointer, f"{store}/{name}")
+        digests[name] = tree_digest(model)
+    assert baseline(pointer, serving) == f"{store}/new"
+    withdraw(serving, digests["new"], in_favour_of=digests["old"])
+    assert baseline(pointer, serving) == f"{store}/old"
+    withdraw(serving, digests["old"], in_favour_of=digests["new"])
+    assert baseline(pointer, serving) == f"{store}/new"
 
 
 def test_what_the_driver_finds_reaches_the_output_artifact(tmp_path, monkeypatch):

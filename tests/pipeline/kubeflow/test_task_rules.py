@@ -5,6 +5,7 @@ import pytest
 from data.errors import ConfigError
 from pipeline.kubeflow.check import check
 from pipeline.kubeflow.config import Retries
+from pipeline.kubeflow.request import Request
 from pipeline.kubeflow.rules import (
     caching,
     dependencies,
@@ -15,6 +16,13 @@ from pipeline.kubeflow.rules import (
 )
 
 POINTER = "s3://bucket/latest.json"
+REQUEST = Request(
+    image="registry.local/ctr:1",
+    pipeline_root="s3://bucket/runs",
+    input_base="s3://bucket/input",
+    serving="s3://bucket/serving",
+    blessed_model=POINTER,
+)
 
 
 def rules_of(document):
@@ -189,13 +197,14 @@ def with_resolver(document):
 def test_the_resolver_becomes_one_container_over_the_pointer(document):
     tasks = with_resolver(document)
     assert rules_of(document) == {resolver.RULE}
-    resolver.repair(document, POINTER, "registry.local/ctr:1")
+    resolver.repair(document, REQUEST)
     assert check(document) == []
     assert sorted(tasks) == ["Pusher", "Trainer", "best-model-resolver"]
     assert "inputs" not in tasks["best-model-resolver"]
     container = document.container_of(tasks["best-model-resolver"])
     assert container["command"] == ["python", "-m", "pipeline.kubeflow.blessed_model"]
-    assert container["args"][:2] == ["--pointer", POINTER]
+    assert container["image"] == REQUEST.image
+    assert container["args"][:4] == ["--pointer", POINTER, "--serving", REQUEST.serving]
 
 
 def test_whoever_blesses_a_model_writes_the_pointer(document, container):
@@ -209,7 +218,7 @@ def test_whoever_blesses_a_model_writes_the_pointer(document, container):
             }
         }
     }
-    resolver.repair(document, POINTER, "image")
+    resolver.repair(document, REQUEST)
     assert container["args"][-2:] == ["--blessed_model_pointer", POINTER]
     trainer = document.executors["Trainer_executor"]["container"]
     assert "--blessed_model_pointer" not in trainer["args"]
@@ -220,7 +229,7 @@ def test_resolvers_of_other_kinds_have_no_counterpart(document):
         "resolver": {"outputArtifactQueries": {"model": {"filter": "state=LIVE"}}}
     }
     with pytest.raises(ConfigError, match="component 'latest'"):
-        resolver.repair(document, POINTER, "image")
+        resolver.repair(document, REQUEST)
 
 
 def test_custom_jobs_and_missing_executors_are_refused(document, task):
