@@ -19,6 +19,7 @@ from tfx.utils import io_utils, proto_utils
 
 from data import paths
 from data.errors import RunError
+from data.whole_files import sync
 
 # Without this file a model server sees no model in a folder.
 LOADABLE_BY = "saved_model.pb"
@@ -146,6 +147,7 @@ def publish(source: str, target: str) -> None:
     aside = os.path.join(os.path.dirname(target), f"{_ASIDE}{uuid.uuid4().hex}")
     try:
         shutil.copytree(source, aside)
+        sync(Path(aside))
         os.replace(aside, target)
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
