@@ -9,10 +9,17 @@ from typing import Any
 
 import apache_beam as beam
 
-from components.example_gen.outputs import Job, write_outcome, write_shard
-from components.example_gen.pieces import PieceReader, ReadAndEncode
+from components.example_gen.outputs import (
+    Job,
+    Quarantine,
+    WrittenShard,
+    write_outcome,
+    write_shard,
+)
+from components.example_gen.pieces import BadOrder, PieceReader, ReadAndEncode
 from components.example_gen.time_borders import time_borders
 from data.layout import TimeSplit
+from data.readers.batch import BadRow
 
 
 def build(pipeline: beam.Pipeline, job: Job) -> None:
@@ -54,7 +61,7 @@ def build(pipeline: beam.Pipeline, job: Job) -> None:
         | "Once" >> beam.Create([None])
         | "WriteManifest"
         >> beam.Map(
-            lambda _, *outcome: write_outcome(job, *outcome),
+            lambda _, *outcome: _write_outcome(job, *outcome),
             beam.pvalue.AsList(shards),
             beam.pvalue.AsList(read.bad),
             beam.pvalue.AsSingleton(
@@ -62,3 +69,16 @@ def build(pipeline: beam.Pipeline, job: Job) -> None:
             ),
         )
     )
+
+
+def _write_outcome(
+    job: Job,
+    shards: list[WrittenShard],
+    bad: list[tuple[BadOrder, BadRow]],
+    rows_read: int,
+) -> None:
+    """Writes the quarantine, in the order of the log, and the manifest."""
+    with Quarantine(job.output) as quarantine:
+        for _, row in sorted(bad, key=lambda item: item[0]):
+            quarantine.add(row)
+    write_outcome(job, shards, quarantine.rules, rows_read)

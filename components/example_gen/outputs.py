@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
+from typing import IO
 
-from components.example_gen.pieces import BadOrder, Piece, ShardKey
+from components.example_gen.pieces import Piece, ShardKey, restored
 from data import paths
 from data.dataset import Dataset
 from data.manifest import (
@@ -113,17 +114,58 @@ def write_shard(
     )
     with OpenShard(output, key, counts) as shard:
         for piece in ordered:
-            shard.write(piece)
+            shard.write(restored(piece))
         return shard.close()
 
 
+class Quarantine:
+    """Rows that are left out: a file that tells where they are, and counts by rule.
+
+    Rows are written as they come, so that a log with many of them takes no memory.
+    """
+
+    def __init__(self, output: str) -> None:
+        """Starts without rows, and without a file.
+
+        Args:
+            output: folder of the ``Split-*`` folders.
+        """
+        self._path = f"{output.rstrip('/')}/{QUARANTINE_FILE}"
+        self._file: IO[bytes] | None = None
+        self.rules: Counter[str] = Counter()
+
+    def add(self, row: BadRow) -> None:
+        """Writes a row; rows come in the order of the log."""
+        if self._file is None:
+            self._file = paths.open_write(self._path)
+        entry = {
+            "file": row.file,
+            "place": row.place,
+            "column": row.column,
+            "reason": row.reason,
+        }
+        self._file.write(json.dumps(entry).encode() + b"\n")
+        self.rules[_rule(row)] += 1
+
+    def __enter__(self) -> "Quarantine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
 def write_outcome(
-    job: Job,
-    shards: list[WrittenShard],
-    bad: list[tuple[BadOrder, BadRow]],
-    rows_read: int,
+    job: Job, shards: list[WrittenShard], rules: Mapping[str, int], rows_read: int
 ) -> None:
-    """Writes manifest and quarantine."""
+    """Writes the manifest.
+
+    Args:
+        job: what was done.
+        shards: all that were written.
+        rules: quarantined rows by the rule that they broke.
+        rows_read: rows found, those of the quarantine included.
+    """
     splits = {}
     for split in job.dataset.split_names:
         own = [written for written in shards if written.split == split]
@@ -131,17 +173,6 @@ def write_outcome(
         last = [written.last for written in own if written.last is not None]
         span = TimeSpan(first=min(first), last=max(last)) if first and last else None
         splits[split] = make_split([written.shard for written in own], span)
-    if bad:
-        with paths.open_write(f"{job.output.rstrip('/')}/{QUARANTINE_FILE}") as file:
-            for _order, row in sorted(bad, key=lambda item: item[0]):
-                entry = {
-                    "file": row.file,
-                    "place": row.place,
-                    "column": row.column,
-                    "reason": row.reason,
-                }
-                file.write(json.dumps(entry).encode() + b"\n")
-    rules = Counter(_rule(row) for _, row in bad)
     write_manifest(
         job.output,
         Manifest(
@@ -149,7 +180,7 @@ def write_outcome(
             layout=job.log.layout.name,
             rows_read=rows_read,
             rows_written=sum(split.rows for split in splits.values()),
-            rows_quarantined=len(bad),
+            rows_quarantined=sum(rules.values()),
             quarantined=dict(sorted(rules.items())),
             notices=job.log.notices,
             splits=splits,

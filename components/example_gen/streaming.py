@@ -9,11 +9,10 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 
-from components.example_gen.outputs import Job, OpenShard, write_outcome
-from components.example_gen.pieces import BadOrder, PieceReader, ReadBatch, ShardKey
+from components.example_gen.outputs import Job, OpenShard, Quarantine, write_outcome
+from components.example_gen.pieces import PieceReader, ReadBatch, ShardKey
 from components.example_gen.time_borders import time_borders_here
 from data.layout import TimeSplit
-from data.readers.batch import BadRow
 
 # Files that are open at once; beyond, a compressor's third of a mebibyte for each and
 # the usual limit of 1,024 files begin to tell.
@@ -36,9 +35,9 @@ def ingest_here(job: Job) -> None:
     if isinstance(dataset.split, TimeSplit):
         borders = time_borders_here(job.log.files, dataset, layout)
     reader = PieceReader(dataset, layout, job.shards)
-    bad: list[tuple[BadOrder, BadRow]] = []
     rows_read = 0
     with ExitStack() as stack:
+        quarantine = stack.enter_context(Quarantine(job.output))
         shards: dict[ShardKey, OpenShard] = {
             (split, index): stack.enter_context(
                 OpenShard(job.output, (split, index), job.shards)
@@ -52,14 +51,15 @@ def ingest_here(job: Job) -> None:
         for file in job.log.files:
             for batch in reader.read(file, borders):
                 rows_read += batch.rows_read
-                bad += batch.bad
+                for _, bad in batch.bad:
+                    quarantine.add(bad)
                 pending.append(pool.submit(_write, shards, batch))
                 if len(pending) > _AHEAD:
                     pending.popleft().result()
         for future in pending:
             future.result()
         written = [shard.close() for shard in shards.values()]
-    write_outcome(job, written, bad, rows_read)
+    write_outcome(job, written, quarantine.rules, rows_read)
 
 
 def _write(shards: dict[ShardKey, OpenShard], batch: ReadBatch) -> None:
