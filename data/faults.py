@@ -8,6 +8,9 @@ from typing import Any, get_args
 
 from data.errors import suggest
 
+# Enough of a value to find it in its file.
+_SHOWN = 80
+
 # pydantic's words, and ours.
 _WORDS = (
     ("Value error, ", ""),
@@ -53,20 +56,26 @@ def _line(model: Any, fault: Any) -> str:
     special = _SPECIAL.get(fault["type"])
     if special is not None:
         place, message = special(model, fault)
-        return f"{where}{place}: {message}"
+        where += place
+        return f"{where}: {message}" if where else message
     message = fault["msg"]
     for theirs, ours in _WORDS:
         message = message.replace(theirs, ours)
     value = fault.get("input")
     is_scalar = value is None or isinstance(value, str | int | float | bool)
     if fault["type"] not in {"value_error", "assertion_error"} and is_scalar:
-        message = f"{message}, got {value!r}"
+        message = f"{message}, got {_short(repr(value))}"
     return f"{where}: {message}" if where else str(message)
+
+
+def _short(value: str) -> str:
+    """The beginning of a value."""
+    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
 
 
 def _unknown_key(model: Any, fault: Any) -> tuple[str, str]:
     """A key that the settings do not have."""
-    name = str(fault["loc"][-1])
+    name = _short(str(fault["loc"][-1]))
     known = _known_keys(model, fault["loc"][:-1])
     hint = suggest(name, known) or (f" Known: {', '.join(known)}." if known else "")
     return "", f"unknown key '{name}'.{hint}"
@@ -81,7 +90,7 @@ def _unknown_tag(model: Any, fault: Any) -> tuple[str, str]:
     hint = suggest(context["tag"], known)
     return (
         f".{key}",
-        f"must be one of {', '.join(known)}, got '{context['tag']}'.{hint}",
+        f"must be one of {', '.join(known)}, got '{_short(context['tag'])}'.{hint}",
     )
 
 
@@ -90,8 +99,9 @@ def _unknown_choice(model: Any, fault: Any) -> tuple[str, str]:
     del model
     text = fault["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
     known = [word.strip() for word in text.split(",")]
-    value = fault["input"]
-    return "", f"must be one of {text}, got '{value}'.{suggest(str(value), known)}"
+    value = str(fault["input"])
+    hint = suggest(value, known)
+    return "", f"must be one of {text}, got '{_short(value)}'.{hint}"
 
 
 def _absent(model: Any, fault: Any) -> tuple[str, str]:
@@ -106,7 +116,14 @@ def _absent_tag(model: Any, fault: Any) -> tuple[str, str]:
     return "", f"needs the key {fault['ctx']['discriminator']}"
 
 
+def _no_mapping(model: Any, fault: Any) -> tuple[str, str]:
+    """A value where a group of settings belongs; pydantic would name a class."""
+    del model
+    return "", f"must be a mapping, got {_short(repr(fault['input']))}"
+
+
 _SPECIAL = {
+    "model_type": _no_mapping,
     "extra_forbidden": _unknown_key,
     "union_tag_invalid": _unknown_tag,
     "union_tag_not_found": _absent_tag,

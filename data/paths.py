@@ -36,6 +36,9 @@ def open_read(path: str) -> IO[bytes]:
 
     Returns:
         The open file.
+
+    Raises:
+        DataError: it is a pipe, a socket or a device.
     """
     return _of(path).open_read(path)
 

@@ -126,4 +126,4 @@ def parse(model: type[SettingsT], content: dict[str, Any], source: str) -> Setti
         return model.model_validate(content)
     except pydantic.ValidationError as error:
         lines = fault_lines(model, error.errors())
-        raise ConfigError("\n".join(f"{source}: {line}" for line in lines)) from None
+        raise ConfigError(*(f"{source}: {line}" for line in lines)) from None

@@ -1,50 +1,61 @@
 """The summaries that runs left on disk."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pydantic
-
-from data.errors import UsageError, suggest
-from data.faults import fault_lines
-
-
-class _Metric(pydantic.BaseModel):
-    """A metric; undefined ones have no value."""
-
-    value: float | None = None
+from data import paths
+from data.errors import CtrError, UsageError, suggest
+from pipeline.summary_schema import Listed, fault_of
 
 
-class _Slice(pydantic.BaseModel):
-    """Metrics of the rows that share some values."""
+@dataclass(frozen=True)
+class Summaries:
+    """The summaries under a root.
 
-    slice: dict[str, str | int | float | bool | None]
-    rows: int
-    metrics: dict[str, _Metric]
+    Attributes:
+        root: folder that holds all runs.
+        runs: what could be read, the oldest first.
+        faults: for each file that is no summary, one line that says so.
+    """
+
+    root: Path
+    runs: list[dict[str, Any]]
+    faults: dict[Path, str]
+
+    def find(self, run_id: str) -> dict[str, Any]:
+        """The summary of one run.
+
+        Args:
+            run_id: an id, the start of one, or ``latest``.
+
+        Returns:
+            The summary.
+
+        Raises:
+            UsageError: no run or several runs are meant, or one whose summary cannot
+                be read.
+        """
+        found = (
+            self.runs[-1:]
+            if run_id == "latest"
+            else [one for one in self.runs if one["run"].startswith(run_id)]
+        )
+        if len(found) == 1:
+            return found[0]
+        for file, fault in self.faults.items():
+            if not found and file.stem.startswith(run_id):
+                raise UsageError(fault)
+        known = [one["run"] for one in self.runs]
+        what = "several runs" if found else "no run"
+        raise UsageError(
+            f"{what} '{run_id}' under {self.root}.{suggest(run_id, known)} "
+            "`ctr runs list` shows them"
+        )
 
 
-class _Verdict(pydantic.BaseModel):
-    """What the gates said."""
-
-    blessed: bool
-
-
-class _Summary(pydantic.BaseModel):
-    """What every reader of a summary takes for granted."""
-
-    run: str
-    pipeline: str
-    config: dict[str, Any]
-    components: list[dict[str, Any]]
-    data: dict[str, Any] | None
-    slices: list[_Slice] | None
-    verdict: _Verdict | None
-    pushed: str | None
-    error: str | None
-
-
-def read_summaries(root: Path, pipeline: str | None = None) -> list[dict[str, Any]]:
+def read_summaries(root: Path, pipeline: str | None = None) -> Summaries:
     """Reads the summaries of all runs under a root.
 
     Args:
@@ -52,60 +63,42 @@ def read_summaries(root: Path, pipeline: str | None = None) -> list[dict[str, An
         pipeline: name of the only pipeline to read, or None for all.
 
     Returns:
-        The summaries, the oldest first.
+        The summaries; a file that is none hides no other.
 
     Raises:
-        UsageError: there is no such folder, or a file is no summary.
+        UsageError: there is no such folder.
     """
     if not root.is_dir():
         raise UsageError(f"--root {root}: no such folder; `ctr run` makes one")
-    files = sorted(root.glob(f"{pipeline or '*'}/reports/*.json"))
-    summaries = [_read(path) for path in files]
-    return sorted(summaries, key=lambda summary: summary["run"])
+    runs: list[dict[str, Any]] = []
+    faults: dict[Path, str] = {}
+    for path in sorted(root.glob(f"{pipeline or '*'}/reports/*.json")):
+        try:
+            runs.append(_read(path))
+        except CtrError as error:
+            faults[path] = str(error)
+    return Summaries(root, sorted(runs, key=lambda one: one["run"]), faults)
+
+
+def find_summary(root: Path, run_id: str) -> dict[str, Any]:
+    """Reads the summary of one run; see ``Summaries.find``."""
+    return read_summaries(root).find(run_id)
 
 
 def _read(path: Path) -> dict[str, Any]:
     """Reads one summary."""
     try:
-        summary = json.loads(path.read_text("utf-8"))
-        _Summary.model_validate(summary, strict=True)
-    except pydantic.ValidationError as error:
-        (reason, *_) = fault_lines(_Summary, error.errors())
-        raise UsageError(
-            f"{path}: not the summary of a run: {reason}; move it elsewhere"
-        ) from None
+        with paths.open_read(str(path)) as file:
+            content = json.loads(file.read())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):  # of JSON or of UTF-8
         raise UsageError(
             f"{path}: not the summary of a run, or cut short; move it elsewhere"
         ) from None
-    found: dict[str, Any] = summary
+    if reason := fault_of(Listed, content):
+        raise UsageError(
+            f"{path}: not the summary of a run: {reason}; move it elsewhere"
+        )
+    found: dict[str, Any] = content
     return found
-
-
-def find_summary(root: Path, run_id: str) -> dict[str, Any]:
-    """Reads the summary of one run.
-
-    Args:
-        root: folder that holds all runs.
-        run_id: an id, the start of one, or ``latest``.
-
-    Returns:
-        The summary.
-
-    Raises:
-        UsageError: no run or several runs are meant.
-    """
-    summaries = read_summaries(root)
-    found = (
-        summaries[-1:]
-        if run_id == "latest"
-        else [s for s in summaries if s["run"].startswith(run_id)]
-    )
-    if len(found) == 1:
-        return found[0]
-    known = [summary["run"] for summary in summaries]
-    what = "several runs" if found else "no run"
-    raise UsageError(
-        f"{what} '{run_id}' under {root}.{suggest(run_id, known)} "
-        "`ctr runs list` shows them"
-    )

@@ -44,7 +44,11 @@ def to_seconds(values: pa.Array, column: str, form: str) -> Converted:
     kind = values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return _from_times(values)
-    if pa.types.is_time(kind) or pa.types.is_duration(kind):
+    if (
+        pa.types.is_time(kind)
+        or pa.types.is_duration(kind)
+        or pa.types.is_boolean(kind)
+    ):
         raise UnfitColumnError(f"column '{column}' has the type {kind}; no date in it")
     if form in {"unix", "unix_ms"} or (form == "auto" and not is_text(kind)):
         return _from_numbers(values, column, 1000 if form == "unix_ms" else 1)

@@ -8,7 +8,11 @@ class FileSystem(Protocol):
     """What `data.paths` offers, for the paths of one kind."""
 
     def open_read(self, path: str) -> IO[bytes]:
-        """Opens a file for reading."""
+        """Opens a file for reading.
+
+        Raises:
+            DataError: it is a pipe, a socket or a device.
+        """
 
     def open_write(self, path: str) -> IO[bytes]:
         """Opens a file for writing, after making its folder.

@@ -2,17 +2,23 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from data.errors import DataError
 from data.file_systems.base import FileSystem
+
+# By the first letter of `ls -l`. Opening one can wait for ever, and reading never end.
+_NO_FILES = {"p": "a named pipe", "s": "a socket", "c": "a device", "b": "a device"}
 
 
 class _LocalFiles:
     """The local disk."""
 
     def open_read(self, path: str) -> IO[bytes]:
+        _refuse_special(path)
         return open(path, "rb")
 
     def open_write(self, path: str) -> IO[bytes]:
@@ -26,7 +32,7 @@ class _LocalFiles:
         return os.path.exists(path)
 
     def size(self, path: str) -> int:
-        return os.path.getsize(path)
+        return _refuse_special(path).st_size
 
     def modified(self, path: str) -> float:
         return os.path.getmtime(path)
@@ -48,6 +54,22 @@ class _LocalFiles:
 
     def walk(self, folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
         return os.walk(folder)
+
+
+def _refuse_special(path: str) -> os.stat_result:
+    """What the system knows of a path.
+
+    Raises:
+        DataError: it is neither a regular file nor a folder.
+    """
+    found = os.stat(path)
+    kind = _NO_FILES.get(stat.filemode(found.st_mode)[0])
+    if kind:
+        raise DataError(
+            f"{path}: must be a regular file, is {kind}; move it elsewhere, or write "
+            "what it gives into a file"
+        )
+    return found
 
 
 LOCAL: FileSystem = _LocalFiles()

@@ -1,6 +1,7 @@
 """Serialized tf.Examples as Arrow list columns."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,21 @@ from data.readers.objects import to_array
 
 # Records looked at to learn the kinds of the features.
 _SAMPLE = 64
+# Kinds that one feature cannot hold: as text, 1.5 would be an id like any other.
+_CLASH = {"bytes_list", "float_list"}
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Why a record has no row.
+
+    Attributes:
+        reason: the rule that it broke.
+        column: the feature at fault; empty if the record as a whole is.
+    """
+
+    reason: str
+    column: str = ""
 
 
 class ExampleParser:
@@ -26,9 +42,12 @@ class ExampleParser:
             wanted: names of the features to keep.
         """
         self.wanted = tuple(wanted)
-        self._kinds: dict[str, str] = {}
+        # In the order in which they were met.
+        self._kinds: dict[str, list[str]] = {name: [] for name in wanted}
 
-    def parse(self, records: Sequence[bytes]) -> tuple[list[pa.Array], list[int]]:
+    def parse(
+        self, records: Sequence[bytes]
+    ) -> tuple[list[pa.Array], dict[int, Misfit]]:
         """Parses records.
 
         Args:
@@ -36,30 +55,36 @@ class ExampleParser:
 
         Returns:
             One list array for each wanted feature, null or empty where a record lacks
-            it, and the indices of the records that are no tf.Example; these have no
-            row in the arrays.
+            it, and by index the records that have no row in the arrays: those that are
+            no tf.Example, and those with floats in a feature that held bytes, or bytes
+            in one that held floats.
         """
         if not records:
-            return [pa.nulls(0) for _ in self.wanted], []
+            return [pa.nulls(0) for _ in self.wanted], {}
         arrays = None
         # TensorFlow logs records that it cannot parse, so a file of another content
         # must not reach its parser.
-        if self._learn(records[:_SAMPLE]):
+        if not any(self._misfit(_features(one)) for one in records[:_SAMPLE]):
             arrays = self._parse_batch(records)
-        return (arrays, []) if arrays is not None else self._parse_each(records)
+        return (arrays, {}) if arrays is not None else self._parse_each(records)
 
-    def _learn(self, records: Sequence[bytes]) -> bool:
-        """Notes the kinds of features not yet met; False if one is no tf.Example."""
-        for record in records:
-            features = _features(record)
-            if features is None:
-                return False
-            for name in self.wanted:
-                if name in features:
-                    kind = features[name].WhichOneof("kind")
-                    if kind is not None:
-                        self._kinds.setdefault(name, kind)
-        return True
+    def _misfit(self, features: Any) -> Misfit | None:
+        """What is wrong with a record; one that fits teaches the kinds it holds."""
+        if features is None:
+            return Misfit("not a tf.Example")
+        new: dict[str, str] = {}
+        for name, known in self._kinds.items():
+            kind = features[name].WhichOneof("kind") if name in features else None
+            if kind is None or kind in known or not getattr(features[name], kind).value:
+                continue
+            other = _CLASH - {kind}
+            if kind in _CLASH and not other.isdisjoint(known):
+                (held,) = other
+                return Misfit(f"{kind} in a column of {held}; write all alike", name)
+            new[name] = kind
+        for name, kind in new.items():
+            self._kinds[name].append(kind)
+        return None
 
     def _parse_batch(self, records: Sequence[bytes]) -> list[pa.Array] | None:
         """All records at once; None if one of them does not fit."""
@@ -73,8 +98,8 @@ class ExampleParser:
         # A feature that no record had so far is awaited as text; one of another kind
         # makes the parser fail, and the batch is parsed record by record.
         wanted = {
-            name: tf.io.RaggedFeature(kinds[self._kinds.get(name, "bytes_list")])
-            for name in self.wanted
+            name: tf.io.RaggedFeature(kinds[next(iter(known), "bytes_list")])
+            for name, known in self._kinds.items()
         }
         try:
             with tf.device("/cpu:0"):
@@ -82,17 +107,29 @@ class ExampleParser:
         except (tf.errors.InvalidArgumentError, UnicodeDecodeError):
             # The second is raised where the error quotes bytes that are no text.
             return None
-        return [_list_array(parsed[name]) for name in self.wanted]
+        arrays = [_list_array(parsed[name]) for name in self.wanted]
+        for array, known in zip(arrays, self._kinds.values(), strict=True):
+            if not known and len(array.values):
+                known.append("bytes_list")
+        return arrays
 
-    def _parse_each(self, records: Sequence[bytes]) -> tuple[list[pa.Array], list[int]]:
+    def _parse_each(
+        self, records: Sequence[bytes]
+    ) -> tuple[list[pa.Array], dict[int, Misfit]]:
         """Records one by one."""
-        parsed = [_features(record) for record in records]
-        unreadable = [index for index, row in enumerate(parsed) if row is None]
-        rows = [row for row in parsed if row is not None]
+        misfits: dict[int, Misfit] = {}
+        rows = []
+        for index, record in enumerate(records):
+            features = _features(record)
+            misfit = self._misfit(features)
+            if misfit is None:
+                rows.append(features)
+            else:
+                misfits[index] = misfit
         arrays = [
             to_array([_values(row, name) for row in rows]) for name in self.wanted
         ]
-        return arrays, unreadable
+        return arrays, misfits
 
 
 def names_in(records: Iterable[bytes]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,27 @@ from data.readers.blocks import text_blocks
 from data.readers.delimited import check_line_length
 from data.readers.objects import clash, kinds_of, to_array
 
-_NESTED = frozenset({dict, list})
+_SHOWN_KEY = 40
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """An object that has a key twice, so that nobody knows which value was meant."""
+
+    key: str
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Repeated:
+    """A JSON object; the standard parser would keep the last of several values."""
+    row = dict(pairs)
+    if len(row) == len(pairs):
+        return row
+    keys = [key for key, _ in pairs]
+    return _Repeated(next(key for key in keys if keys.count(key) > 1))
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_NESTED = frozenset({dict, list, _Repeated})
 
 
 def read_jsonl(file: str, wanted: Sequence[str], encoding: str) -> Iterator[RawBatch]:
@@ -25,7 +46,7 @@ def read_jsonl(file: str, wanted: Sequence[str], encoding: str) -> Iterator[RawB
 
     Yields:
         One batch a block. Lines that are no JSON object are bad rows, and so are those
-        with a value that the earlier values of its column rule out.
+        with a key twice or a value that the earlier values of its column rule out.
 
     Raises:
         DataError: the file is damaged, of another encoding, or has no line ends.
@@ -57,7 +78,7 @@ def _batch(
             continue
         reason, column = "", ""
         try:
-            row = json.loads(text.decode("utf-8", "surrogateescape"))
+            row = _DECODER.decode(text.decode("utf-8", "surrogateescape"))
         except (ValueError, RecursionError):
             reason = "not a JSON object"
         else:
@@ -88,6 +109,8 @@ def _batch(
 
 def _fault(row: Any, kinds: dict[str, frozenset[str]]) -> tuple[str, str]:
     """What is wrong with a parsed line and in which column; empty if nothing."""
+    if isinstance(row, _Repeated):
+        return f"duplicate key, got '{row.key[:_SHOWN_KEY]}'", ""
     if not isinstance(row, dict):
         return "not a JSON object", ""
     learnt: dict[str, frozenset[str]] = {}

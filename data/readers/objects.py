@@ -7,14 +7,26 @@ from typing import Any
 import pyarrow as pa
 
 _INT64 = range(-(2**63), 2**63)
-_TEXT, _FLOAT = frozenset({"a text"}), frozenset({"a float"})
-_LIST, _TEXTS = frozenset({"a list"}), frozenset({"a list of texts"})
+_NONE: frozenset[str] = frozenset()
+_LIST = frozenset({"a list"})
+_KINDS = {
+    bool: frozenset({"a bool"}),
+    int: frozenset({"an integer"}),
+    float: frozenset({"a float"}),
+    str: frozenset({"a text"}),
+}
+_ITEM_KINDS = _KINDS | {str: frozenset({"a list of texts"})}
 # Pairs that one column cannot hold: a text among lists would not be split at its
-# separator, and an id written as a float has lost digits or is NaN.
+# separator, an id written as a float has lost digits or is NaN, and true is neither the
+# number 1 nor the id 1.
 _CLASHES = (
     ("a text", "a list"),
     ("a text", "a float"),
     ("a list of texts", "a float"),
+    ("a bool", "an integer"),
+    ("a bool", "a float"),
+    ("a bool", "a text"),
+    ("a bool", "a list of texts"),
 )
 
 
@@ -25,16 +37,13 @@ def kinds_of(value: Any) -> frozenset[str]:
         value: None, bool, int, float, str, or a list of these.
 
     Returns:
-        Of ``a text``, ``a float``, ``a list`` and ``a list of texts`` those that it is
-        or holds; none for an absent value, an integer or a bool, which fit any column.
+        Of ``a text``, ``a bool``, ``an integer``, ``a float``, ``a list`` and ``a list
+        of texts`` those that it is or holds; none for an absent value.
     """
     if isinstance(value, list):
         types = set(map(type, value))
-        floats = _FLOAT if float in types else frozenset()
-        return _LIST | floats | (_TEXTS if str in types else frozenset())
-    if isinstance(value, float):
-        return _FLOAT
-    return _TEXT if isinstance(value, str) and value else frozenset()
+        return _LIST.union(*(_ITEM_KINDS.get(kind, _NONE) for kind in types))
+    return _NONE if value == "" else _KINDS.get(type(value), _NONE)
 
 
 def clash(kinds: frozenset[str], column: frozenset[str]) -> str:
@@ -58,9 +67,9 @@ def clash(kinds: frozenset[str], column: frozenset[str]) -> str:
 def to_array(values: Sequence[Any]) -> pa.Array:
     """One array for values of any mix of types.
 
-    Integers, floats and texts alone keep their type. Integers and bools join floats;
-    any other mix, and integers outside int64, become text as written. If one value is
-    a list, all become lists.
+    Bools, integers, floats and texts alone keep their type. Integers join floats; any
+    other mix, and integers outside int64, become text as written. If one value is a
+    list, all become lists.
 
     Args:
         values: None, bool, int, float, str, bytes, or lists of these.
@@ -97,7 +106,7 @@ def to_array(values: Sequence[Any]) -> pa.Array:
         return pa.array(values, pa.bool_())
     if kinds == {int} and all(value is None or value in _INT64 for value in values):
         return pa.array(values, pa.int64())
-    if kinds <= {bool, int, float} and float in kinds:
+    if kinds <= {int, float} and float in kinds:
         return pa.array(
             [None if value is None else _float(value) for value in values], pa.float64()
         )

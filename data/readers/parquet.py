@@ -38,12 +38,21 @@ def read_parquet(file: str, wanted: Sequence[str] | None) -> Iterator[RawBatch]:
         first = 0
         for batch in parquet.iter_batches(BATCH_ROWS, columns=columns):
             ordered = pa.RecordBatch.from_arrays(
-                [batch.column(batch.schema.get_field_index(n)) for n in columns],
+                [
+                    _plain(batch.column(batch.schema.get_field_index(n)))
+                    for n in columns
+                ],
                 columns,
             )
             places = np.arange(first, first + len(batch), dtype=np.int64)
             first += len(batch)
             yield RawBatch(file=file, unit="row", columns=ordered, places=places)
+
+
+def _plain(values: pa.Array) -> pa.Array:
+    """Values that a writer stored as a dictionary, such as pandas' categories."""
+    is_coded = pa.types.is_dictionary(values.type)
+    return values.dictionary_decode() if is_coded else values
 
 
 def parquet_names(file: str) -> list[str]:
@@ -73,6 +82,4 @@ def _opened(file: str) -> Iterator[pyarrow.parquet.ParquetFile]:
             yield pyarrow.parquet.ParquetFile(stream)
         except (pa.ArrowException, OSError) as error:
             reason = str(error).partition("\n")[0]
-            # Bytes of a damaged file may stand in the reason.
-            shown = reason if reason.isprintable() else repr(reason)[1:-1]
-            raise DataError(f"{file}: cannot be read as Parquet: {shown}") from None
+            raise DataError(f"{file}: cannot be read as Parquet: {reason}") from None

@@ -23,8 +23,10 @@ def read_tfrecord(file: str, wanted: Sequence[str]) -> Iterator[RawBatch]:
         wanted: features to keep; one that is absent or unset is null or empty.
 
     Yields:
-        Batches of list columns; records count from 0. Damaged records are bad rows; a
-        damage after which no record can be found makes the rest of the file one.
+        Batches of list columns; records count from 0. Damaged records are bad rows, and
+        so are those with floats in a column of bytes or bytes in one of floats, by what
+        the file holds first; a damage after which no record can be found makes the rest
+        of the file one.
 
     Raises:
         DataError: the compressed stream is cut or damaged.
@@ -83,27 +85,27 @@ def _batch(
     parser: ExampleParser,
 ) -> RawBatch:
     """Records as columns."""
-    arrays, unreadable = parser.parse([record for _, _, record in records])
+    arrays, misfits = parser.parse([record for _, _, record in records])
     places = np.asarray([number for number, _, _ in records], np.int64)
     more = [
-        _bad(file, records[index][0], records[index][1], "not a tf.Example")
-        for index in unreadable
+        _bad(file, *records[index][:2], misfit.reason, misfit.column)
+        for index, misfit in misfits.items()
     ]
     return RawBatch(
         file=file,
         unit="record",
         columns=pa.RecordBatch.from_arrays(arrays, list(parser.wanted)),
-        places=np.delete(places, unreadable),
+        places=np.delete(places, list(misfits)),
         bad=sorted((*bad, *more), key=lambda row: row.number),
     )
 
 
-def _bad(file: str, number: int, offset: int, reason: str) -> BadRow:
+def _bad(file: str, number: int, offset: int, reason: str, column: str = "") -> BadRow:
     """A bad record."""
     return BadRow(
         file=file,
         number=number,
         place=f"record {number} at offset {offset}",
-        column="",
+        column=column,
         reason=reason,
     )

@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from data import paths
@@ -105,6 +104,8 @@ def show(result: dict[str, Any], console: Console) -> None:
         result: what ``--json`` prints.
         console: where to.
     """
+    from pipeline.cli.tables import cell
+
     table = Table(title="serving check", title_justify="left")
     for name in ("check", "signature", "outcome"):
         table.add_column(name, no_wrap=True)
@@ -113,8 +114,8 @@ def show(result: dict[str, Any], console: Console) -> None:
         colour = _COLOURS[check["status"]]
         table.add_row(
             check["check"],
-            escape(check["signature"] or ""),
+            cell(check["signature"] or ""),
             f"[{colour}]{check['status']}[/{colour}]",
-            escape(check["text"]),
+            cell(check["text"]),
         )
     console.print(table)

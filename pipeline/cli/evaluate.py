@@ -237,12 +237,17 @@ def _show(
             content["verdict"] = judged
         click.echo(json.dumps(content, allow_nan=False))
         return
-    from pipeline.cli.tables import metric_notes, slice_table, table_console
+    from pipeline.cli.tables import (
+        metric_notes,
+        print_line,
+        slice_table,
+        table_console,
+    )
 
     console = table_console()
     console.print(slice_table(slices))
     for note in metric_notes(slices[0]):
-        console.print(note, highlight=False, soft_wrap=True)
+        print_line(console, note)
     if judged is not None:
         from pipeline.cli.tables import verdict_lines
 

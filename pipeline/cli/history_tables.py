@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
-from pipeline.cli.tables import METRICS, number, slice_name
+from pipeline.cli.tables import METRICS, cell, number, slice_name
 
 
 def runs_table(summaries: list[dict[str, Any]]) -> Table:
@@ -22,14 +21,14 @@ def runs_table(summaries: list[dict[str, Any]]) -> Table:
         overall = (summary["slices"] or [None])[0]
         verdict = summary["verdict"]
         table.add_row(
-            summary["run"],
-            summary["pipeline"],
+            cell(summary["run"]),
+            cell(summary["pipeline"]),
             "failed"
             if summary["error"]
             else ("blessed" if verdict and verdict["blessed"] else "not blessed"),
             number(overall["metrics"].get("gauc")) if overall else "",
             number(overall["metrics"].get("pcop")) if overall else "",
-            (summary["pushed"] or "").rsplit("/", 1)[-1],
+            cell((summary["pushed"] or "").rsplit("/", 1)[-1]),
         )
     return table
 
@@ -42,7 +41,7 @@ def causes_table(causes: dict[str, list[Any]]) -> Table:
     for name in ("what", "first", "second"):
         table.add_column(name, overflow="fold")
     for path, pair in causes.items():
-        table.add_row(escape(path), *(escape(str(value)) for value in pair))
+        table.add_row(*map(cell, (path, *pair)))
     return table
 
 

@@ -19,7 +19,7 @@ from data import paths
 from data.dataset import MAX_TRAIN_SHARDS
 from data.errors import UsageError
 from pipeline.cli.options import config_options
-from pipeline.cli.tables import printable
+from pipeline.cli.tables import cell, print_line
 
 
 @click.command()
@@ -159,7 +159,7 @@ def show(result: dict[str, Any], console: Console) -> None:
         result: as ``--json`` prints it.
         console: where to print.
     """
-    table = Table(title=f"ingested to {result['output']}", title_justify="left")
+    table = Table(title=f"ingested to {cell(result['output'])}", title_justify="left")
     table.add_column("split")
     for name in ("rows", "clicks", "click rate", "shards", "MiB"):
         table.add_column(name, justify="right")
@@ -173,12 +173,12 @@ def show(result: dict[str, Any], console: Console) -> None:
             f"{split['bytes'] / 2**20:.1f}",
         )
     console.print(table)
-    console.print(
+    print_line(
+        console,
         f"rows read {result['rows_read']:,}, written {result['rows_written']:,}, "
         f"quarantined {result['rows_quarantined']:,} (layout {result['layout']})",
-        highlight=False,
     )
     for rule, rows in result["quarantined"].items():
-        console.print(f"  quarantined {rows:,}: {rule}", highlight=False, markup=False)
+        print_line(console, f"  quarantined {rows:,}: {rule}")
     for notice in result["notices"]:
-        console.print(f"  {printable(notice)}", highlight=False, markup=False)
+        print_line(console, f"  {notice}")

@@ -11,7 +11,7 @@ import sys
 import click
 
 from data.disk_faults import disk_error
-from data.errors import CtrError, suggest
+from data.errors import CtrError, one_line, suggest
 
 # Command -> (where it is defined, its line in the help).
 COMMANDS = {
@@ -137,7 +137,9 @@ def _call() -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" Try '{context.command_path} --help'." if context else ""
-        click.echo(f"error: {error.format_message()}{hint}", err=True)
+        # Click lists choices in lines of their own.
+        message = " ".join(error.format_message().split())
+        click.echo(f"error: {one_line(message)}{hint}", err=True)
         return error.exit_code
     except Exception as error:
         fault = disk_error(error) or _os_fault(error)
@@ -153,7 +155,7 @@ def _os_fault(error: Exception) -> str | None:
     if not isinstance(error, OSError):
         return None
     place = f"{error.filename}: " if error.filename else ""
-    return f"{place}{error.strerror or error}"
+    return one_line(f"{place}{error.strerror or error}")
 
 
 if __name__ == "__main__":

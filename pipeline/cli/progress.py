@@ -4,10 +4,10 @@ import logging
 from types import TracebackType
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from components.training_channel import CHANNEL
+from pipeline.cli.tables import cell, print_line
 from pipeline.usage import Usage
 
 
@@ -44,17 +44,17 @@ class RunProgress:
     def note(self, text: str) -> None:
         """Prints a line of its own."""
         self._stop()
-        self._console.print(text, highlight=False)
+        print_line(self._console, text)
 
     def detail(self, text: str) -> None:
         """Shows how far the running component is."""
         if self._live is not None:
-            line = f"{self._component}  [dim]{escape(text)}[/dim]"
+            line = f"{self._component}  [dim]{cell(text)}[/dim]"
             self._live.update(self._live.task_ids[0], description=line)
 
     def warn(self, text: str) -> None:
         """Prints a warning that stays."""
-        self._console.print(f"  [yellow]{escape(text)}[/yellow]", highlight=False)
+        self._console.print(f"  [yellow]{cell(text)}[/yellow]", highlight=False)
 
     def started(self, component: str) -> None:
         """Shows which component runs."""

@@ -7,7 +7,7 @@ import click
 
 from data.whole_files import write_whole
 from pipeline.cli.options import root_option
-from pipeline.run_files import find_summary
+from pipeline.cli.summaries import find_runs
 
 
 @click.command()
@@ -34,7 +34,7 @@ def report(
     run_id: str, root: Path, output: Path | None, card: Path | None, as_json: bool
 ) -> None:
     """Write one offline HTML page of everything known of a run."""
-    summary = find_summary(root, run_id)
+    (summary,) = find_runs(root, run_id)
     from pipeline.cli.quiet import silence
 
     silence()

@@ -15,6 +15,7 @@ from pipeline.cli.tables import (
     data_check_table,
     data_line,
     metric_notes,
+    print_line,
     slice_table,
     table_console,
     verdict_lines,
@@ -81,25 +82,20 @@ def show(result: dict[str, Any], console: Console) -> None:
     """
     console.print(component_table(result["components"]))
     if result["data"]:
-        console.print(data_line(result["data"]), highlight=False, soft_wrap=True)
+        print_line(console, data_line(result["data"]))
     checks = result.get("data_checks")
     if checks:
         table = data_check_table(checks)
         if table is not None:
             console.print(table)
-        line = f"data checks: {checks['reason']}"
-        console.print(line, highlight=False, soft_wrap=True)
+        print_line(console, f"data checks: {checks['reason']}")
     if result["slices"]:
         console.print(slice_table(result["slices"]))
         for note in metric_notes(result["slices"][0]):
-            console.print(note, highlight=False, soft_wrap=True)
+            print_line(console, note)
     wanted = result["config"]["evaluate"].get("baseline", True)
     none = "none yet (first run)" if wanted else "left out"
-    console.print(
-        f"baseline: {result['baseline'] or none}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    print_line(console, f"baseline: {result['baseline'] or none}")
     if result["verdict"]:
         for line in verdict_lines(result["verdict"]):
             console.print(line, highlight=False, soft_wrap=True)
@@ -108,6 +104,4 @@ def show(result: dict[str, Any], console: Console) -> None:
         ("evaluation", "evaluation"),
         ("summary", "file"),
     ):
-        console.print(
-            f"{name}: {result[key] or 'none'}", highlight=False, soft_wrap=True
-        )
+        print_line(console, f"{name}: {result[key] or 'none'}")

@@ -2,14 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
+from data.errors import UsageError
 from pipeline.cli.history_tables import causes_table, metric_diff_table, runs_table
 from pipeline.cli.options import root_option
-from pipeline.cli.tables import table_console
+from pipeline.cli.summaries import find_runs, open_summaries
+from pipeline.cli.tables import print_line, table_console
 from pipeline.run_diff import run_diff
-from pipeline.run_files import find_summary, read_summaries
 
 
 @click.group()
@@ -22,17 +24,21 @@ def runs() -> None:
 @root_option()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def list_runs(root: Path, pipeline: str | None, as_json: bool) -> None:
-    """List runs, the newest last."""
-    summaries = read_summaries(root, pipeline)
+    """List runs, the newest last.
+
+    A file that is not the summary of a run is named on stderr and hides no other.
+    """
+    summaries = open_summaries(root, pipeline)
     if as_json:
         keys = ("run", "pipeline", "verdict", "pushed", "error")
-        rows = [{key: summary.get(key) for key in keys} for summary in summaries]
-        click.echo(json.dumps({"runs": rows}))
+        rows = [{key: one.get(key) for key in keys} for one in summaries.runs]
+        unreadable = list(summaries.faults.values())
+        click.echo(json.dumps({"runs": rows, "unreadable": unreadable}))
         return
-    if not summaries:
+    if not summaries.runs:
         click.echo(f"no runs under {root}; `ctr run --preset demo` makes one")
         return
-    table_console().print(runs_table(summaries))
+    table_console().print(runs_table(summaries.runs))
 
 
 @runs.command()
@@ -44,7 +50,9 @@ def show(root: Path, run_id: str, as_json: bool) -> None:
 
     RUN_ID may be the word `latest` or the start of an id.
     """
-    summary = find_summary(root, run_id)
+    (summary,) = find_runs(root, run_id)
+    if not as_json:
+        _check_shown(summary)
     from pipeline.cli.quiet import silence
 
     silence()
@@ -69,11 +77,18 @@ def show(root: Path, run_id: str, as_json: bool) -> None:
     show_summary(summary, console)
     for node in nodes:
         for key, uris in node.outputs.items():
-            console.print(
-                f"{node.component}.{key}: {', '.join(uris)}",
-                highlight=False,
-                soft_wrap=True,
-            )
+            print_line(console, f"{node.component}.{key}: {', '.join(uris)}")
+
+
+def _check_shown(summary: dict[str, Any]) -> None:
+    """Refuses a summary that the tables cannot be made from."""
+    from pipeline.summary_schema import Shown, fault_of
+
+    if reason := fault_of(Shown, summary):
+        raise UsageError(
+            f"run '{summary['run']}': its summary is of another version, or was edited: "
+            f"{reason}; --json shows it as it is"
+        )
 
 
 @runs.command()
@@ -86,13 +101,13 @@ def diff(root: Path, first: str, second: str, as_json: bool) -> None:
 
     FIRST and SECOND may be the word `latest` or the start of an id.
     """
-    result = run_diff(find_summary(root, first), find_summary(root, second))
+    result = run_diff(*find_runs(root, first, second))
     if as_json:
         click.echo(json.dumps(result))
         return
     console = table_console()
-    console.print(f"first: {result['runs'][0]}, {result['verdict'][0]}")
-    console.print(f"second: {result['runs'][1]}, {result['verdict'][1]}")
+    print_line(console, f"first: {result['runs'][0]}, {result['verdict'][0]}")
+    print_line(console, f"second: {result['runs'][1]}, {result['verdict'][1]}")
     console.print(causes_table(result["causes"] | result["data"]))
     if result["metrics"]:
         console.print(metric_diff_table(result["metrics"]))

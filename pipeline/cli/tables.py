@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from data.errors import one_line
+
 METRICS = ("auc", "gauc", "pcop", "log_loss")
 
 
@@ -16,6 +18,28 @@ def table_console() -> Console:
     Where nothing says how wide the output is, a table must not be cut to 80.
     """
     return Console(width=None if sys.stdout.isatty() else 140)
+
+
+def print_line(console: Console, text: str) -> None:
+    """Prints a text that files may have had a say in, as it is and in one line.
+
+    Args:
+        console: where to.
+        text: the text; brackets in it are no markup.
+    """
+    console.print(one_line(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def cell(value: Any) -> str:
+    """A value for a table or for a line with markup.
+
+    Args:
+        value: of any type.
+
+    Returns:
+        Its text in one line, brackets and control characters escaped.
+    """
+    return escape(one_line(str(value)))
 
 
 def slice_table(slices: list[dict[str, Any]]) -> Table:
@@ -53,21 +77,8 @@ def slice_table(slices: list[dict[str, Any]]) -> Table:
 
 def slice_name(values: dict[str, Any]) -> str:
     """``device=ios, hour=7``, or ``overall``."""
-    pairs = [f"{key}={printable(value)}" for key, value in values.items()]
-    return escape(", ".join(pairs)) if pairs else "overall"
-
-
-def printable(value: Any) -> str:
-    """A value as one line.
-
-    Args:
-        value: of any type.
-
-    Returns:
-        Its text; control characters are written as escapes.
-    """
-    text = str(value)
-    return text if text.isprintable() else repr(text)[1:-1]
+    pairs = [f"{key}={value}" for key, value in values.items()]
+    return cell(", ".join(pairs)) if pairs else "overall"
 
 
 def number(metric: dict[str, Any] | None, form: str = ".4f") -> str:
@@ -85,7 +96,8 @@ def component_table(components: list[dict[str, Any]]) -> Table:
     for entry in components:
         rows = entry["rows"]
         table.add_row(
-            entry["component"] + ("" if entry["state"] == "complete" else " (failed)"),
+            cell(entry["component"])
+            + ("" if entry["state"] == "complete" else " (failed)"),
             "" if rows is None else f"{rows:,}",
             f"{entry['wall_seconds']:.1f}",
             f"{entry['cpu_seconds']:.1f}",
@@ -130,9 +142,9 @@ def data_check_table(checks: dict[str, Any]) -> Table | None:
     table.add_column("level")
     for one in checks["findings"]:
         if one["status"] in ("warn", "fail"):
-            names = (one[key] for key in ("check", "subject", "place"))
-            values = (f"{one[key]:.4g}" for key in ("found", "limit"))
-            table.add_row(*(escape(printable(x)) for x in names), *values, one["level"])
+            names = (cell(one[key]) for key in ("check", "subject", "place"))
+            values = (number({"value": one[key]}, ".4g") for key in ("found", "limit"))
+            table.add_row(*names, *values, cell(one["level"]))
     return table if table.row_count else None
 
 
@@ -146,17 +158,17 @@ def verdict_lines(verdict: dict[str, Any]) -> list[str]:
         Lines with rich markup.
     """
     colour = "green" if verdict["blessed"] else "red"
-    lines = [f"verdict: [{colour}]{escape(verdict['reason'])}[/{colour}]"]
+    lines = [f"verdict: [{colour}]{cell(verdict['reason'])}[/{colour}]"]
     for check in verdict["checks"]:
         if check["status"] != "pass":
             against = f" against {check['against']}" if check.get("against") else ""
+            gate = f"{check['kind']} {check['bound']:g}{against}"
             allowed = " (allowed)" if check.get("allowed") else ""
             lines.append(
-                f"  {check['status']}{allowed}: "
-                f"{check['metric']} of {slice_name(check['slice'])} "
+                f"  {cell(check['status'])}{allowed}: "
+                f"{cell(check['metric'])} of {slice_name(check['slice'])} "
                 f"({check['rows']:,} rows, {check['clicks']:,} clicks), "
-                f"{check['kind']} {check['bound']:g}{against}: "
-                f"{escape(check['reason'] or '')}"
+                f"{cell(gate)}: {cell(check['reason'] or '')}"
             )
     return lines
 
@@ -185,7 +197,7 @@ def metric_notes(overall: dict[str, Any]) -> list[str]:
                 f"{name}: {metric['value']:.4f}, no interval: "
                 f"{metric['effective_users']:.2f} effective users are fewer than 5"
             )
-        elif "excess" in metric:
+        elif metric.get("excess") is not None:
             notes.append(
                 f"{name}: {metric['value']:.4f}, by chance "
                 f"{metric['expected_if_calibrated']:.4f}, excess "

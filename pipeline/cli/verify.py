@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import click
 
 from data import paths
-from data.errors import DataError, RunError, UsageError
+from data.errors import DataError, RunError, UsageError, one_line
 from data.manifest import MANIFEST_FILE
 from data.shards import verify_manifest, verify_shard
 
@@ -29,7 +29,7 @@ def verify(locations: tuple[str, ...], as_json: bool) -> None:
                 continue
             bad.append({"file": file, "fault": fault})
             if not as_json:
-                click.echo(f"{file}: {fault}")
+                click.echo(one_line(f"{file}: {fault}"))
     if not good and not bad:
         raise UsageError(f"no shards under {', '.join(locations)}")
     if as_json:

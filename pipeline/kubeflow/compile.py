@@ -91,7 +91,7 @@ def compile_kubeflow(config: PipelineConfig, request: Request) -> Document:
     task_names.repair(document)
     faults = check(document)
     if faults:
-        raise ConfigError("\n".join(fault.line() for fault in faults))
+        raise ConfigError(*(fault.line() for fault in faults))
     return document
 
 

@@ -1,6 +1,7 @@
 """Pushed versions and the way back."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,15 @@ def test_a_push_into_a_store_that_was_killed_is_no_version(tmp_path: Path) -> No
     left, made = roll_back(str(tmp_path), now=1)
     assert (left.number, made.number) == (200, 301)
     assert served(tmp_path) == "a"
+
+
+def test_a_pipe_in_a_version_is_named(tmp_path: Path) -> None:
+    from components.serving_versions import roll_back, versions
+
+    push(tmp_path, 1, "a")
+    push(tmp_path, 2, "b")
+    os.mkfifo(tmp_path / "1" / "pipe")
+    for look in (versions, lambda base: roll_back(base, now=100)):
+        with pytest.raises(DataError, match="1/pipe: must be a regular file"):
+            look(str(tmp_path))
+    assert served(tmp_path) == "b"

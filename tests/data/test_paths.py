@@ -2,11 +2,12 @@
 
 import gzip
 import os
+import socket
 
 import pytest
 
 from data import paths
-from data.errors import UsageError
+from data.errors import DataError, UsageError
 from tests.object_store import BUCKET, s3_server
 
 
@@ -131,3 +132,16 @@ def test_a_write_that_fails_leaves_no_object_in_a_store(store):
     with pytest.raises(RuntimeError, match="of the source"):
         fail()
     assert not paths.exists(path)
+
+
+@pytest.mark.parametrize("look", [read, paths.size])
+def test_a_pipe_a_socket_or_a_device_is_no_file(tmp_path, look):
+    os.mkfifo(tmp_path / "pipe")
+    os.symlink("/dev/zero", tmp_path / "device")
+    with socket.socket(socket.AF_UNIX) as server:
+        # The path of a socket has at most some 100 bytes.
+        server.bind(os.path.relpath(tmp_path / "socket"))
+    for name in ("pipe", "device", "socket"):
+        fault = f"{name}: must be a regular file, is a (named )?{name}"
+        with pytest.raises(DataError, match=fault):
+            look(str(tmp_path / name))

@@ -162,3 +162,17 @@ def test_only_true_and_false_are_booleans(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("on: user\nlabels: [yes, no, true, False]\n")
     assert read_yaml(path) == {"on": "user", "labels": ["yes", "no", True, False]}
+
+
+def test_a_value_in_place_of_a_group_is_no_mapping() -> None:
+    content = good() | {"keys": ["click"] * 100}
+    message = fault(content)
+    assert message.startswith("x.yaml: keys: must be a mapping, got ['click', ")
+    assert len(message) < 150
+
+
+def test_keys_and_values_of_a_file_stay_in_one_short_line() -> None:
+    message = fault(good() | {"a\n\x1b[31m" + "b" * 1_000: 1})
+    assert message.isprintable()
+    assert "unknown key 'a\\n\\x1b[31mbbb" in message
+    assert fault(good() | {"shards": "9" * 1_000}).endswith("999...")

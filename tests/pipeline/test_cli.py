@@ -120,3 +120,13 @@ def test_doctor_reports_the_stack_as_json() -> None:
     assert found["stack"] in {"older", "newer"}
     assert found["packages"]["tfx"] is not None
     assert result.exit_code == (1 if found["missing"] else 0)
+
+
+def test_what_a_file_holds_neither_breaks_nor_steers_the_terminal(tmp_path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text('name: t\n"k\\x1b[31m\\n": 1\ntrain: 5\n')
+    done = run_ctr("run", "--config", str(path))
+    assert done.returncode == 2
+    assert f"{path}: train: must be a mapping, got 5" in done.stderr
+    assert "unknown key 'k\\x1b[31m\\n'" in done.stderr
+    assert all(line.isprintable() for line in done.stderr.splitlines())

@@ -144,3 +144,18 @@ def test_verify_single_files(tmp_path):
     )
     assert "0 good, 1 bad" in result.stdout
     assert isinstance(call(verify, tmp_path / "none").exception, UsageError)
+
+
+def test_verify_names_a_pipe_and_goes_on(tmp_path):
+    os.mkfifo(tmp_path / "a.tfrecord")
+    (tmp_path / "b.tfrecord").write_bytes(b"")
+    result = call(verify, tmp_path)
+    assert "a.tfrecord: must be a regular file, is a named pipe" in result.stdout
+    assert "1 good, 1 bad" in result.stdout
+
+
+def test_names_with_control_characters_stay_in_one_line(tmp_path):
+    (tmp_path / "a\x1b[31m\n.tfrecord").write_bytes(b"placeholder")
+    first, *_ = call(verify, tmp_path).stdout.splitlines()
+    assert first.startswith(f"{tmp_path}/a\\x1b[31m\\n.tfrecord: ")
+    assert first.endswith("0 records before it are readable")

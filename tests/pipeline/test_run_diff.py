@@ -5,10 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from data.errors import UsageError
 from pipeline.cli.main import cli
 from pipeline.run_diff import run_diff
-from pipeline.run_files import read_summaries
 
 
 def summary(run, **changes):
@@ -101,43 +99,3 @@ def test_the_command_prints_both_tables(root):
         cli, ["runs", "diff", "2026-01-01", "latest", "--root", str(root), "--json"]
     )
     assert json.loads(answer.output)["causes"] == {"config.train.epochs": [3, 4]}
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"run": 5}, "run: must be a valid string, got 5"),
-        ({"data": 5}, "data: must be a valid dictionary, got 5"),
-        ({"slices": [{}]}, "slices[0].slice: required, but absent"),
-        ({"verdict": {"a": 1}}, "verdict.blessed: required, but absent"),
-        ({"verdict": {"blessed": "yes"}}, "verdict.blessed: must be a valid boolean"),
-    ],
-)
-@pytest.mark.parametrize("command", [["list"], ["show", "latest"], ["diff", "a", "b"]])
-def test_a_summary_that_cannot_be_shown_is_named_with_its_fault(
-    root, command, changes, reason
-):
-    path = root / "demo" / "reports" / "odd.json"
-    path.write_text(json.dumps(summary("odd") | changes))
-    done = CliRunner().invoke(cli, ["runs", *command, "--root", str(root)])
-    assert isinstance(done.exception, UsageError)
-    message = f"{path}: not the summary of a run: {reason}"
-    assert str(done.exception).startswith(message)
-
-
-@pytest.mark.parametrize("key", ["pushed", "error", "slices"])
-def test_a_summary_without_a_key_is_named(root, key):
-    content = summary("odd")
-    del content[key]
-    path = root / "demo" / "reports" / "odd.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(UsageError, match=f"run: {key}: required, but absent; move"):
-        read_summaries(root)
-
-
-@pytest.mark.parametrize("text", ["[]", "5", '{"run": "a', "[" * 100_000])
-def test_a_file_that_is_no_summary_at_all_is_named(root, text):
-    path = root / "demo" / "reports" / "odd.json"
-    path.write_text(text)
-    with pytest.raises(UsageError, match=r"odd\.json: not the summary of a run"):
-        read_summaries(root)

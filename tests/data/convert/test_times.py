@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from data.convert.faults import UnfitColumnError
 from data.convert.times import to_seconds
 
 DAY = 86_400
@@ -69,3 +70,8 @@ def test_zones_that_exist(zone, seconds):
     done = to_seconds(pa.array([b"1970-01-02 00:00:00" + zone]), "t", "iso")
     assert done.values.to_pylist() == [seconds]
     assert list(reasons(done)) == ([] if seconds is not None else [0])
+
+
+def test_true_is_no_second():
+    with pytest.raises(UnfitColumnError, match="'t' has the type bool; no date in it"):
+        to_seconds(pa.array([True]), "t", "auto")

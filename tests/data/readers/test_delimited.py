@@ -206,3 +206,13 @@ def test_utf16_without_a_byte_order_mark_is_named(tmp_path):
     with pytest.raises(DataError, match="declare encoding: utf-16-le"):
         read(path, ["a"])
     assert read(path, ["a"], Dialect(encoding="utf-16-le"))[0] == {"a": [b"1"]}
+
+
+def test_utf16_is_named_without_a_header_line_and_with_other_letters_first(tmp_path):
+    bare = Dialect(header=("a", "b"))
+    with pytest.raises(DataError, match="declare encoding: utf-16-be"):
+        read(file(tmp_path, "1,2\n".encode("utf-16-be")), dialect=bare)
+    # No NUL among its first bytes.
+    path = file(tmp_path, "用户,标签\n1,2\n".encode("utf-16-le"))
+    with pytest.raises(DataError, match="declare encoding: utf-16-le"):
+        read(path)

@@ -1,6 +1,7 @@
 """JSON Lines, Parquet, TFRecord, and finding the files of a log."""
 
 import json
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -123,6 +124,53 @@ def test_regular_and_irregular_examples_parse_alike(tmp_path):
     users = second.columns.column(0).to_pylist()
     assert users == [*first.columns.column(0).to_pylist(), None]
     assert second.columns.column(1).to_pylist()[98:] == [[b"98"], [b"99"], [b"text"]]
+
+
+def example(**lists):
+    """A serialized tf.Example of values by the name of their list."""
+    from tensorflow.core.example import example_pb2
+
+    built = example_pb2.Example()
+    for kind, values in lists.items():
+        held = getattr(built.features.feature["x"], kind)
+        held.SetInParent()  # an empty list is one, too
+        held.value.extend(values)
+    return built.SerializeToString()
+
+
+@pytest.mark.parametrize("batch_rows", [1, 2, 100])
+@pytest.mark.parametrize("rows_before", [0, 100])
+def test_one_feature_holds_floats_or_bytes(
+    tmp_path, monkeypatch, batch_rows, rows_before
+):
+    monkeypatch.setattr("data.readers.tfrecord.BATCH_ROWS", batch_rows)
+    text, number = example(bytes_list=[b"u1"]), example(float_list=[1.5])
+    # Rows without a value say nothing of its kind; integers have one spelling.
+    before = [example(float_list=[]), example(int64_list=[])] * (rows_before // 2)
+    rows = [*before, text, number, example(int64_list=[7]), text]
+    path = tmp_path / "log.tfrecord"
+    path.write_bytes(frame_all(rows))
+    batches = list(read_tfrecord(str(path), ["x"]))
+    kept = [str(v[0]) for b in batches for v in b.columns.column(0).to_pylist() if v]
+    assert [value.strip("b'") for value in kept] == ["u1", "7", "u1"]
+    (bad,) = [row for batch in batches for row in batch.bad]
+    assert (bad.number, bad.column) == (rows_before + 1, "x")
+    assert bad.reason == "float_list in a column of bytes_list; write all alike"
+    places = np.concatenate([batch.places for batch in batches]).tolist()
+    assert places == [n for n in range(rows_before + 4) if n != rows_before + 1]
+
+    path.write_bytes(frame_all([number, text, number]))
+    batches = list(read_tfrecord(str(path), ["x"]))
+    (bad,) = [row for batch in batches for row in batch.bad]
+    assert bad.number == 1
+    assert bad.reason == "bytes_list in a column of float_list; write all alike"
+
+
+def test_a_pipe_among_the_files_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("x")
+    os.mkfifo(tmp_path / "b.csv")
+    with pytest.raises(DataError, match=r"b\.csv: must be a regular file, is a named"):
+        find_log([str(tmp_path)], dataset())
 
 
 def test_files_below_a_folder_with_notices(tmp_path):

@@ -1,4 +1,4 @@
-"""Parquet files that cannot be read: one line with the file and the reason."""
+"""Parquet files: how values are stored does not matter, and damage is one line."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,3 +45,20 @@ def test_control_characters_of_the_reason_are_escaped(tmp_path, monkeypatch):
     monkeypatch.setattr("pyarrow.parquet.ParquetFile", fail)
     with pytest.raises(DataError, match=r"bad \\x1b\[31m footer$"):
         parquet_names(str(path))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array(["2026-01-01T00:00:00Z", None, "2026-01-01T00:00:00Z"]),
+        pa.array([1767225600, None, 1767225600], pa.timestamp("s")),
+        pa.array([7, None, 7]),
+        pa.array([0.5, None, 0.5]),
+    ],
+)
+def test_values_stored_as_a_dictionary_read_like_plain_ones(tmp_path, values):
+    path = tmp_path / "log.parquet"
+    table = pa.table({"plain": values, "coded": values.dictionary_encode()})
+    pq.write_table(table, path)
+    (batch,) = read_parquet(str(path), ["plain", "coded"])
+    assert batch.columns.column(1).equals(batch.columns.column(0))

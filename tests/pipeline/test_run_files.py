@@ -1,0 +1,220 @@
+"""Summaries on disk: a damaged one is named and hides no other."""
+
+import copy
+import io
+import json
+import os
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from data.errors import UsageError
+from pipeline.cli.history_tables import runs_table
+from pipeline.cli.main import cli
+from pipeline.cli.run import show
+from pipeline.run_files import read_summaries
+from pipeline.summary_schema import Shown, fault_of
+
+GAUC = {"value": 0.7, "ci95": [0.6, 0.8], "reason": None, "effective_users": 9.0}
+ECE = {"value": 0.1, "ci95": None, "reason": None, "excess": 0.05}
+SUMMARY = {
+    "run": "2026-01-01",
+    "pipeline": "demo",
+    "config": {"evaluate": {"baseline": True}},
+    "components": [
+        {
+            "component": "Trainer",
+            "state": "complete",
+            "rows": None,
+            "wall_seconds": 1.5,
+            "cpu_seconds": 1,
+            "peak_bytes": 2**20,
+        }
+    ],
+    "data": {
+        "rows_read": 10,
+        "rows_quarantined": 0,
+        "splits": {"eval": {"rows": 10, "clicks": 1}},
+    },
+    "data_checks": {
+        "reason": "1 warned",
+        "findings": [
+            {
+                "check": "skew",
+                "subject": "price",
+                "place": "eval",
+                "level": "warn",
+                "status": "warn",
+                "found": 0.2,
+                "limit": 0.1,
+            }
+        ],
+    },
+    "slices": [
+        {
+            "slice": {},
+            "rows": 10,
+            "users": 4,
+            "users_scored": 2,
+            "rows_scored": 5,
+            "rows_without_user": 0,
+            "metrics": {"gauc": GAUC, "ece": ECE | {"expected_if_calibrated": 0.05}},
+        }
+    ],
+    "baseline": None,
+    "verdict": {
+        "blessed": False,
+        "reason": "not blessed",
+        "checks": [
+            {
+                "status": "fail",
+                "metric": "gauc",
+                "slice": {},
+                "rows": 10,
+                "clicks": 1,
+                "kind": "min",
+                "bound": 0.9,
+                "reason": "0.7 is below 0.9",
+            }
+        ],
+    },
+    "pushed": None,
+    "evaluation": None,
+    "file": "2026-01-01.json",
+    "error": None,
+}
+ODD = [
+    ({"run": 5}, "run: must be a valid string, got 5"),
+    ({"pipeline": "../x"}, "pipeline: must match"),
+    ({"data": 5}, "data: must be a valid dictionary, got 5"),
+    ({"slices": [{}]}, "slices[0].slice: required, but absent"),
+    ({"slices": [5]}, "slices[0]: must be a mapping, got 5"),
+    ({"verdict": {"a": 1}}, "verdict.blessed: required, but absent"),
+    ({"verdict": {"blessed": "yes"}}, "verdict.blessed: must be a valid boolean"),
+]
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """The folder of two runs."""
+    folder = tmp_path / "demo" / "reports"
+    folder.mkdir(parents=True)
+    for run in ("2026-01-01", "2026-01-02"):
+        (folder / f"{run}.json").write_text(json.dumps(SUMMARY | {"run": run}))
+    return folder
+
+
+def call(reports, *command):
+    root = str(reports.parent.parent)
+    return CliRunner().invoke(cli, ["runs", *command, "--root", root])
+
+
+def check_others_are_listed(reports, capsys, message):
+    """A bad file ``odd.json`` is named by every command, and stops only its own run."""
+    root = str(reports.parent.parent)
+    cli(["runs", "list", "--json", "--root", root], standalone_mode=False)
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert [run["run"] for run in told["runs"]] == ["2026-01-01", "2026-01-02"]
+    (fault,) = told["unreadable"]
+    assert fault.startswith(f"{reports}/odd.json: {message}")
+    assert "_" not in fault.removeprefix(f"{reports}/odd.json")
+    assert printed.err == f"warning: {fault}\n"
+    assert call(reports, "list").exit_code == 0
+    assert call(reports, "diff", "2026-01-01", "latest").exit_code == 0
+    shown = call(reports, "show", "odd")
+    assert isinstance(shown.exception, UsageError)
+    assert str(shown.exception) == fault
+
+
+@pytest.mark.parametrize(("changes", "reason"), ODD)
+def test_a_summary_with_a_wrong_value_hides_no_other(reports, capsys, changes, reason):
+    (reports / "odd.json").write_text(json.dumps(SUMMARY | changes))
+    check_others_are_listed(reports, capsys, f"not the summary of a run: {reason}")
+
+
+@pytest.mark.parametrize("key", ["pushed", "error", "slices"])
+def test_a_summary_without_a_key_hides_no_other(reports, capsys, key):
+    content = {name: value for name, value in SUMMARY.items() if name != key}
+    (reports / "odd.json").write_text(json.dumps(content))
+    message = f"not the summary of a run: {key}: required, but absent; move"
+    check_others_are_listed(reports, capsys, message)
+
+
+@pytest.mark.parametrize(
+    "content", [b"[]", b"5", b'{"run": "a', b"[" * 100_000, b"\xff\xfe{"]
+)
+def test_a_file_that_is_no_summary_at_all_hides_no_other(reports, capsys, content):
+    (reports / "odd.json").write_bytes(content)
+    check_others_are_listed(reports, capsys, "not the summary of a run")
+
+
+def test_a_pipe_and_a_folder_hide_no_run(reports, capsys):
+    (reports / "odd.json").mkdir()
+    check_others_are_listed(reports, capsys, "cannot be read: Is a directory")
+    (reports / "odd.json").rmdir()
+    os.mkfifo(reports / "odd.json")
+    check_others_are_listed(reports, capsys, "must be a regular file, is a named pipe")
+
+
+def leaves(value, place=()):
+    """Places of all values below the top of a JSON value."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, below in pairs:
+        yield (*place, key)
+        if isinstance(below, dict | list):
+            yield from leaves(below, (*place, key))
+
+
+def changed(place, change):
+    """The summary with a change at a place."""
+    content = copy.deepcopy(SUMMARY)
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    change(inner, place[-1])
+    return content
+
+
+def absent(inner, key):
+    del inner[key]
+
+
+def odd(inner, key):
+    inner[key] = {"[red]\x1b": [[]]}
+
+
+def null(inner, key):
+    inner[key] = None
+
+
+@pytest.mark.parametrize("change", [absent, odd, null])
+def test_a_summary_is_refused_or_it_can_be_shown(change):
+    assert fault_of(Shown, SUMMARY) is None
+    for place in leaves(SUMMARY):
+        content = changed(place, change)
+        if fault_of(Shown, content) is None:
+            show(content, Console(file=io.StringIO()))
+
+
+def test_an_edited_summary_is_shown_only_as_json(reports):
+    content = changed(("verdict", "checks", 0, "bound"), absent)
+    (reports / "2026-01-02.json").write_text(
+        json.dumps(content | {"run": "2026-01-02"})
+    )
+    shown = call(reports, "show", "latest")
+    assert isinstance(shown.exception, UsageError)
+    assert str(shown.exception) == (
+        "run '2026-01-02': its summary is of another version, or was edited: "
+        "verdict.checks[0].bound: required, but absent; --json shows it as it is"
+    )
+
+
+def test_names_of_runs_are_no_markup_and_no_commands(reports):
+    run = "[red]x[/red]\x1b[31m"
+    (reports / "z.json").write_text(json.dumps(SUMMARY | {"run": run}))
+    output = io.StringIO()
+    console = Console(file=output, width=140)
+    console.print(runs_table(read_summaries(reports.parent.parent).runs))
+    assert "[red]x[/red]\\x1b[31m" in output.getvalue()
