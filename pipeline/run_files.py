@@ -101,4 +101,8 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path}: not the summary of a run: {reason}; move it elsewhere"
         )
     found: dict[str, Any] = content
+    if found["run"] != path.stem:  # a report is written by this name
+        raise UsageError(
+            f"{path}: holds the run '{found['run']}', which is not its name; rename it"
+        )
     return found

@@ -212,9 +212,17 @@ def test_an_edited_summary_is_shown_only_as_json(reports):
 
 
 def test_names_of_runs_are_no_markup_and_no_commands(reports):
-    run = "[red]x[/red]\x1b[31m"
-    (reports / "z.json").write_text(json.dumps(SUMMARY | {"run": run}))
+    run = "[red]x\x1b[31m"
+    (reports / f"{run}.json").write_text(json.dumps(SUMMARY | {"run": run}))
     output = io.StringIO()
     console = Console(file=output, width=140)
     console.print(runs_table(read_summaries(reports.parent.parent).runs))
-    assert "[red]x[/red]\\x1b[31m" in output.getvalue()
+    assert "[red]x\\x1b[31m" in output.getvalue()
+
+
+def test_a_run_has_the_name_of_its_file(reports):
+    (reports / "z.json").write_text(json.dumps(SUMMARY | {"run": "../../elsewhere"}))
+    summaries = read_summaries(reports.parent.parent)
+    assert [one["run"] for one in summaries.runs] == ["2026-01-01", "2026-01-02"]
+    (fault,) = summaries.faults.values()
+    assert "holds the run '../../elsewhere', which is not its name" in fault
