@@ -11,6 +11,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from components.signatures import DTYPES
 from data.errors import DataError
+from data.tensor_names import tensor_name
 
 # The signature with an input for each column.
 _SIGNATURE = "named_tensors"
@@ -33,10 +34,11 @@ def check_baseline(model: str, columns: Mapping[str, str]) -> None:
     """
     if not tf.io.gfile.exists(f"{model}/{_GRAPH}"):
         raise DataError(f"baseline {model}: no SavedModel here any more; {_REMEDY}")
+    held = {tensor_name(name): kind for name, kind in columns.items()}
     faults = [
         f"{name} ({kind})"
         for name, kind in sorted(columns_of(model).items())
-        if columns.get(name) != kind
+        if held.get(name) != kind
     ]
     if faults:
         raise DataError(
@@ -47,13 +49,13 @@ def check_baseline(model: str, columns: Mapping[str, str]) -> None:
 
 
 def columns_of(model: str) -> dict[str, str]:
-    """Columns that a model takes, with their kind; none where it does not say.
+    """Inputs of a model, one a column, with their kind; none where it does not say.
 
     Args:
         model: SavedModel directory.
 
     Returns:
-        bytes, int64 or float by column.
+        bytes, int64 or float by ``tensor_name`` of the column.
     """
     kinds = {dtype.as_datatype_enum: kind for kind, dtype in DTYPES.items()}
     with tf.io.gfile.GFile(f"{model}/{_GRAPH}", "rb") as file:

@@ -143,7 +143,12 @@ def _numeric(feature: Numeric, column: Any) -> tf.Tensor:
         tf.math.is_finite(numbers), numbers, tf.constant(feature.default, tf.float32)
     )
     if feature.clip:
-        numbers = tf.clip_by_value(numbers, *feature.clip)
+        low, high = feature.clip
+        numbers = tf.clip_by_value(
+            numbers,
+            tf.float32.min if low is None else low,
+            tf.float32.max if high is None else high,
+        )
     if feature.log1p:
         numbers = tf.math.log1p(tf.maximum(numbers, 0.0))
     if feature.quantiles:

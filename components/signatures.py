@@ -1,7 +1,8 @@
 """Signatures of the exported model: raw rows in, click probability out.
 
 ``serving_default`` takes serialized tf.Example rows and ``named_tensors`` one tensor a
-column. Both run the saved Transform graph, so a client sends the log's own columns.
+column, by its name or what ``data.tensor_names`` makes of it. Both run the saved
+Transform graph, so a client sends the log's own columns.
 """
 
 import math
@@ -14,6 +15,7 @@ from components.tensors import as_sparse, padded, scalar
 from data.columns import Column, shard_columns
 from data.dataset import Dataset
 from data.features import Cross
+from data.tensor_names import tensor_name
 
 DTYPES = {"bytes": tf.string, "int64": tf.int64, "float": tf.float32}
 PREDICTION = "prediction"
@@ -50,7 +52,7 @@ def export(
 
     @tf.function(input_signature=[_tensor_specs(columns)])
     def named_tensors(tensors: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        raw = {c.name: _sparse(c, tensors[c.name]) for c in columns}
+        raw = {c.name: _sparse(c, tensors[tensor_name(c.name)]) for c in columns}
         return predict(_as_transform_reads(raw, transform))
 
     signatures = {"serving_default": serving_default, "named_tensors": named_tensors}
@@ -65,12 +67,12 @@ def serving_columns(dataset: Dataset) -> tuple[Column, ...]:
 
 def _tensor_specs(columns: tuple[Column, ...]) -> dict[str, tf.TensorSpec]:
     """[batch] for scalars, [batch, ?] for lists padded with empty text or 0."""
-    return {
-        c.name: tf.TensorSpec(
-            [None] if c.length == 0 else [None, c.length], DTYPES[c.dtype], name=c.name
-        )
-        for c in columns
-    }
+    specs: dict[str, tf.TensorSpec] = {}
+    for column in columns:
+        shape = [None] if column.length == 0 else [None, column.length]
+        name = tensor_name(column.name)
+        specs[name] = tf.TensorSpec(shape, DTYPES[column.dtype], name=name)
+    return specs
 
 
 def _sparse(column: Column, tensor: tf.Tensor) -> tf.SparseTensor:

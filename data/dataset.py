@@ -57,10 +57,29 @@ class Dataset(Settings):
         for where, split in self._splits():
             if split.by == "time" and keys.timestamp is None:
                 raise ValueError(f"{where}: a split by time needs keys.timestamp")
+            if split.by == "hash" and keys.label.column in split.columns:
+                raise ValueError(
+                    f"{where}.columns: '{keys.label.column}' is the label's column, so "
+                    "one part would hold all the clicks; split by the user, say"
+                )
             if split.has_validation != self.split.has_validation:
                 raise ValueError(
                     f"{where}: must have a validation part exactly if split has one; "
                     "a pipeline's splits do not depend on the files it finds"
+                )
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _named_once(self) -> "Dataset":
+        for key in ("carry", "ignored"):
+            columns = getattr(self, key)
+            for column in columns:
+                if columns.count(column) > 1:
+                    raise ValueError(f"{key}: '{column}' named twice")
+        for column in self.carry:
+            if column in self.ignored:
+                raise ValueError(
+                    f"ignored: '{column}' is kept by carry; name it in one of them"
                 )
         return self
 

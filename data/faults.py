@@ -8,6 +8,8 @@ from typing import Any, get_args
 
 from data.errors import suggest
 
+# Type of the error that `data.settings` raises for it.
+WRONG_KIND = "wrong_kind"
 # Enough of a value to find it in its file.
 _SHOWN = 80
 
@@ -56,7 +58,7 @@ def _line(model: Any, fault: Any) -> str:
     special = _SPECIAL.get(fault["type"])
     if special is not None:
         place, message = special(model, fault)
-        where += place
+        where = f"{where}{place}".lstrip(".")
         return f"{where}: {message}" if where else message
     message = fault["msg"]
     for theirs, ours in _WORDS:
@@ -64,18 +66,18 @@ def _line(model: Any, fault: Any) -> str:
     value = fault.get("input")
     is_scalar = value is None or isinstance(value, str | int | float | bool)
     if fault["type"] not in {"value_error", "assertion_error"} and is_scalar:
-        message = f"{message}, got {_short(repr(value))}"
+        message = f"{message}, got {short(repr(value))}"
     return f"{where}: {message}" if where else str(message)
 
 
-def _short(value: str) -> str:
-    """The beginning of a value."""
+def short(value: str) -> str:
+    """The beginning of a value: enough to find it in its file."""
     return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
 
 
 def _unknown_key(model: Any, fault: Any) -> tuple[str, str]:
     """A key that the settings do not have."""
-    name = _short(str(fault["loc"][-1]))
+    name = short(str(fault["loc"][-1]))
     known = _known_keys(model, fault["loc"][:-1])
     hint = suggest(name, known) or (f" Known: {', '.join(known)}." if known else "")
     return "", f"unknown key '{name}'.{hint}"
@@ -90,7 +92,7 @@ def _unknown_tag(model: Any, fault: Any) -> tuple[str, str]:
     hint = suggest(context["tag"], known)
     return (
         f".{key}",
-        f"must be one of {', '.join(known)}, got '{_short(context['tag'])}'.{hint}",
+        f"must be one of {', '.join(known)}, got '{short(context['tag'])}'.{hint}",
     )
 
 
@@ -101,7 +103,7 @@ def _unknown_choice(model: Any, fault: Any) -> tuple[str, str]:
     known = [word.strip() for word in text.split(",")]
     value = str(fault["input"])
     hint = suggest(value, known)
-    return "", f"must be one of {text}, got '{_short(value)}'.{hint}"
+    return "", f"must be one of {text}, got '{short(value)}'.{hint}"
 
 
 def _absent(model: Any, fault: Any) -> tuple[str, str]:
@@ -119,10 +121,17 @@ def _absent_tag(model: Any, fault: Any) -> tuple[str, str]:
 def _no_mapping(model: Any, fault: Any) -> tuple[str, str]:
     """A value where a group of settings belongs; pydantic would name a class."""
     del model
-    return "", f"must be a mapping, got {_short(repr(fault['input']))}"
+    return "", f"must be a mapping, got {short(repr(fault['input']))}"
+
+
+def _wrong_kind(model: Any, fault: Any) -> tuple[str, str]:
+    """A single value of another kind than the setting's."""
+    del model
+    return f".{fault['ctx']['key']}", fault["msg"]
 
 
 _SPECIAL = {
+    WRONG_KIND: _wrong_kind,
     "model_type": _no_mapping,
     "extra_forbidden": _unknown_key,
     "union_tag_invalid": _unknown_tag,

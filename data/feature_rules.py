@@ -6,10 +6,11 @@ from data.errors import suggest
 from data.features import Categorical, Cross, Feature, Numeric
 from data.features import Sequence as SequenceFeature
 from data.keys import Keys
+from data.tensor_names import check_tensor_names
 
 
 def check_features(features: Sequence[Feature], keys: Keys) -> None:
-    """Checks names, references, and that no feature reads the label.
+    """Checks names, references, columns, and that no feature reads the label.
 
     Args:
         features: the declared features.
@@ -31,6 +32,7 @@ def check_features(features: Sequence[Feature], keys: Keys) -> None:
                     )
         if not isinstance(feature, Cross):
             _check_source(where, feature.source, feature, keys)
+    check_tensor_names(f.source for f in features if not isinstance(f, Cross))
 
 
 def _check_names(features: Sequence[Feature], keys: Keys) -> None:

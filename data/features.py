@@ -161,8 +161,8 @@ class Numeric(_Column):
 
     kind: Literal["numeric"]
     default: float = pydantic.Field(0.0, description="Value of rows without one.")
-    clip: tuple[float, float] | None = pydantic.Field(
-        None, description="[low, high] bounds."
+    clip: tuple[float | None, float | None] | None = pydantic.Field(
+        None, description="[low, high] bounds; null for none on that side."
     )
     log1p: bool = pydantic.Field(
         False, description="log(1 + x); values below 0 are clipped to 0 first."
@@ -187,8 +187,9 @@ class Numeric(_Column):
     def _consistent(self) -> "Numeric":
         if self.quantiles is not None and self.boundaries is not None:
             raise ValueError("give quantiles or boundaries, not both")
-        if self.clip is not None and self.clip[0] >= self.clip[1]:
-            raise ValueError(f"clip: low must be < high, got {list(self.clip)}")
+        low, high = self.clip or (None, None)
+        if low is not None and high is not None and low >= high:
+            raise ValueError(f"clip: low must be < high, got {[low, high]}")
         edges = self.boundaries or ()
         if any(a >= b for a, b in pairwise(edges)):
             raise ValueError(f"boundaries must ascend, got {list(edges)}")

@@ -75,6 +75,13 @@ class GivenSplit(Settings):
         None, description="Files that validate during training."
     )
 
+    @pydantic.model_validator(mode="after")
+    def _differ(self) -> "GivenSplit":
+        patterns = [one for one in (self.train, self.eval, self.validation) if one]
+        if len(set(patterns)) < len(patterns):
+            raise ValueError("train, eval and validation must name different files")
+        return self
+
     @property
     def has_validation(self) -> bool:
         """True if some files validate."""

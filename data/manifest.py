@@ -13,6 +13,7 @@ import pydantic
 
 from data import paths
 from data.errors import DataError
+from data.faults import fault_lines
 from data.settings import Settings
 
 MANIFEST_FILE = "manifest.json"
@@ -171,11 +172,8 @@ def read_manifest(folder: str) -> Manifest:
         with paths.open_read(path) as file:
             return Manifest.model_validate_json(file.read())
     except pydantic.ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(str(part) for part in fault["loc"])
-        at = f" at {place!r}" if place else ""
-        reason = fault["msg"].removeprefix("Value error, ")
-        raise DataError(f"{path}: damaged{at}: {reason}") from None
+        fault, *_ = fault_lines(Manifest, error.errors())
+        raise DataError(f"{path}: damaged: {fault}") from None
 
 
 def write_manifest(folder: str, manifest: Manifest) -> None:

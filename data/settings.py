@@ -6,31 +6,76 @@ the nearest known one, and every error carries its path in the file:
 """
 
 import re
+import types
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import pydantic
 import yaml
+from pydantic_core import PydanticCustomError
 
 from data.errors import ConfigError
-from data.faults import fault_lines
+from data.faults import WRONG_KIND, fault_lines, short
 
 
 class Settings(pydantic.BaseModel):
-    """A frozen group of settings that refuses unknown keys."""
+    """A frozen group of settings that refuses unknown keys, and numbers that are none."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=False)
+    # Infinity becomes null in JSON, in which settings travel to the components.
+    model_config = pydantic.ConfigDict(
+        frozen=True, extra="forbid", strict=False, allow_inf_nan=False
+    )
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _of_their_kinds(cls, content: Any) -> Any:
+        """Refuses what pydantic would convert: ``true`` to 1, ``"2"`` to 2, 1 to true."""
+        for name, value in content.items() if isinstance(content, dict) else ():
+            field = cls.model_fields.get(name)
+            wanted = _scalars(field.annotation) if field else frozenset()
+            if type(value) is int and float in wanted:
+                continue
+            if wanted and type(value) in _WORDS.keys() - {float} - wanted:
+                words = [word for kind, word in _WORDS.items() if kind in wanted]
+                raise PydanticCustomError(
+                    WRONG_KIND,
+                    "must be {wanted}, got {value}",
+                    {
+                        "key": name,
+                        "wanted": " or ".join(words),
+                        "value": short(repr(value)),
+                    },
+                )
+        return content
+
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def _scalars(annotation: Any) -> frozenset[type]:
+    """Kinds of the single values that a field takes; none if it takes others as well."""
+    if annotation in _WORDS or annotation is type(None):
+        return frozenset({annotation})
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return frozenset(map(type, parts))
+    if origin is Annotated:
+        return _scalars(parts[0])
+    if origin in (Union, types.UnionType):
+        kinds = [_scalars(part) for part in parts]
+        return frozenset().union(*kinds) if all(kinds) else frozenset()
+    return frozenset()
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML loader; refuses repeated keys, and reads only true and false as bool.
+    """Safe YAML loader; refuses repeated keys, and reads scalars as YAML 1.2 does.
 
     YAML 1.1 also takes ``on``, ``off``, ``yes`` and ``no`` for booleans, so that a key
-    named ``on`` or a label ``yes`` would turn into one, and has merge keys (``<<``),
-    which repeat keys; YAML 1.2 dropped both.
+    named ``on`` or a label ``yes`` would turn into one; it reads ``010`` as 8, ``1:30``
+    as 90 and ``1e-3`` as text; and it has merge keys (``<<``), which repeat keys.
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
@@ -52,12 +97,28 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-_BOOL = "tag:yaml.org,2002:bool"
+_SCALARS = {
+    "bool": ("^(?:true|false)$", "tTfF"),
+    "int": ("^[-+]?(?:0|[1-9][0-9_]*)$", "-+0123456789"),
+    "float": (
+        r"^[-+]?(?:(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9]+)(?:e[-+]?[0-9]+)?"
+        r"|[0-9][0-9_]*e[-+]?[0-9]+|\.inf)$|^\.nan$",
+        "-+.0123456789",
+    ),
+}
+_TAG = "tag:yaml.org,2002:"
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, regexp) for tag, regexp in resolvers if tag != _BOOL]
+    first: [
+        (tag, regexp)
+        for tag, regexp in resolvers
+        if tag.removeprefix(_TAG) not in _SCALARS
+    ]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_Loader.add_implicit_resolver(_BOOL, re.compile("^(?:true|false)$", re.I), list("tTfF"))
+for _kind, (_pattern, _first) in _SCALARS.items():
+    _Loader.add_implicit_resolver(
+        _TAG + _kind, re.compile(_pattern, re.I), list(_first)
+    )
 
 
 # PyYAML lets the errors of a date, a number and of nesting too deep through.

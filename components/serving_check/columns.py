@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import tensorflow as tf
 
-from components.serving_check.signature import Signature
+from components.serving_check.signature import Signature, by_tensor
+from data.tensor_names import tensor_name
 
 Kind = Literal["bytes", "int64", "float"]
 _KINDS: dict[tf.DType, Kind] = {
@@ -51,8 +52,11 @@ def request_columns(
     features = [tf.train.Example.FromString(row).features.feature for row in rows]
     for signature in signatures:
         if not signature.takes_examples:
+            keys = {tensor_name(key): key for row in features for key in row}
             return [
-                _column(name, _KINDS[spec.dtype], features, _length(spec))
+                _column(
+                    keys.get(name, name), _KINDS[spec.dtype], features, _length(spec)
+                )
                 for name, spec in sorted(signature.inputs.items())
             ]
     kinds: dict[str, Kind] = {}
@@ -71,13 +75,13 @@ def absent_columns(names: Iterable[str], rows: Sequence[bytes]) -> list[str]:
     """Columns that have no value in any row.
 
     Args:
-        names: of the columns.
+        names: of the columns, as the inputs of a signature have them.
         rows: serialized tf.Examples.
 
     Returns:
         Their names, sorted.
     """
-    features = [tf.train.Example.FromString(row).features.feature for row in rows]
+    features = [by_tensor(row) for row in rows]
     return [
         name
         for name in sorted(names)

@@ -1,6 +1,6 @@
 """One signature of a loaded SavedModel, fed with rows as a client would.
 
-Imports only TensorFlow and numpy: it runs in the process of a model server, so to say.
+Imports TensorFlow and numpy, and nothing that trains: it runs in the process of a model server, so to say.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
+
+from data.tensor_names import tensor_name
 
 # The output that the models of this project name so, looked for among several.
 PREDICTION = "prediction"
@@ -60,7 +62,7 @@ class Signature:
         """
         if self.takes_examples:
             return {name: tf.constant(list(examples)) for name in self.inputs}
-        rows = [tf.train.Example.FromString(one).features.feature for one in examples]
+        rows = [by_tensor(one) for one in examples]
         return {
             name: _column([_values(row, name, spec.dtype) for row in rows], spec)
             for name, spec in self.inputs.items()
@@ -77,6 +79,19 @@ class Signature:
     def predict(self, examples: Sequence[bytes]) -> NDArray[Any]:
         """Predictions of rows; see ``feed`` and ``call``."""
         return self.call(self.feed(examples))
+
+
+def by_tensor(example: bytes) -> dict[str, Any]:
+    """Features of a row by the inputs that take them.
+
+    Args:
+        example: serialized tf.Example, a readable one.
+
+    Returns:
+        ``tf.train.Feature`` by ``tensor_name`` of its key.
+    """
+    features = tf.train.Example.FromString(example).features.feature
+    return {tensor_name(key): feature for key, feature in features.items()}
 
 
 def fault_of(predictions: NDArray[Any], rows: int) -> str | None:

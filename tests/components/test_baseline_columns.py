@@ -11,17 +11,17 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A SavedModel that takes ``device`` as text and ``price`` as a number."""
+    """A SavedModel that takes ``device`` as text and ``unit-price`` as a number."""
     import tensorflow as tf
 
     folder = tmp_path_factory.mktemp("model")
     specs = {
         "device": tf.TensorSpec([None], tf.string, name="device"),
-        "price": tf.TensorSpec([None], tf.float32, name="price"),
+        "unit_price": tf.TensorSpec([None], tf.float32, name="unit_price"),
     }
     module = tf.Module()
     module.predict = tf.function(
-        lambda tensors: {"prediction": tensors["price"]}, input_signature=[specs]
+        lambda tensors: {"prediction": tensors["unit_price"]}, input_signature=[specs]
     )
     tf.saved_model.save(module, str(folder), {"named_tensors": module.predict})
     return str(folder)
@@ -30,15 +30,18 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_rows_with_all_columns_and_more_fit(model: str) -> None:
     from components.baseline_columns import check_baseline
 
-    check_baseline(model, {"device": "bytes", "price": "float", "new": "int64"})
+    check_baseline(model, {"device": "bytes", "unit-price": "float", "new": "int64"})
 
 
 @pytest.mark.parametrize(
     ("columns", "named"),
     [
-        ({"price": "float"}, r"another type: device \(bytes\); "),
-        ({"device": "bytes", "price": "bytes"}, r"another type: price \(float\); "),
-        ({}, r"another type: device \(bytes\), price \(float\); "),
+        ({"unit-price": "float"}, r"another type: device \(bytes\); "),
+        (
+            {"device": "bytes", "unit-price": "bytes"},
+            r"another type: unit_price \(float\); ",
+        ),
+        ({}, r"another type: device \(bytes\), unit_price \(float\); "),
     ],
 )
 def test_absent_and_changed_columns_are_named(
@@ -73,7 +76,7 @@ def test_the_evaluator_refuses_a_baseline_for_the_rows_it_gets(model: str) -> No
         for name in ("candidate", "baseline")
     ]
     text, numbers = pa.large_list(pa.large_binary()), pa.large_list(pa.float32())
-    rows = pa.schema([("device", text), ("price", numbers), ("click", numbers)])
+    rows = pa.schema([("device", text), ("unit-price", numbers), ("click", numbers)])
     fitting, other = (
         tensor_adapter.TensorAdapterConfig(schema, {})
         for schema in (rows, rows.remove(0))

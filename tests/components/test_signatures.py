@@ -7,18 +7,25 @@ import pytest
 
 pytestmark = pytest.mark.engine
 
+# Columns whose names TensorFlow does not take for the inputs of a signature.
+ITEM, PRICE = "item-id", "1st pr\u00e9is"
 FEATURES = [
     {"name": "user", "kind": "categorical", "buckets": 50},
-    {"name": "item", "kind": "categorical", "encoding": "vocabulary"},
+    {
+        "name": "item",
+        "column": ITEM,
+        "kind": "categorical",
+        "encoding": "vocabulary",
+    },
     {"name": "hist", "kind": "sequence", "vocabulary_of": "item", "max_length": 3},
-    {"name": "price", "kind": "numeric"},
+    {"name": "price", "column": PRICE, "kind": "numeric"},
     {"name": "image", "kind": "vector", "length": 2},
     {"name": "slot", "kind": "categorical", "encoding": "identity", "buckets": 4},
 ]
 ROWS = [
-    {"user": b"a", "item": [b"x"], "hist": [b"y"], "price": [1.0], "image": [0.5, 2.0]},
-    {"user": b"b", "item": [b"y"], "hist": [b"x", b"y"], "price": [3.0], "slot": [2]},
-    {"user": b"c", "item": [], "hist": [], "price": []},
+    {"user": b"a", ITEM: [b"x"], "hist": [b"y"], PRICE: [1.0], "image": [0.5, 2.0]},
+    {"user": b"b", ITEM: [b"y"], "hist": [b"x", b"y"], PRICE: [3.0], "slot": [2]},
+    {"user": b"c", ITEM: [], "hist": [], PRICE: []},
 ]
 
 
@@ -149,9 +156,9 @@ def test_named_tensors_give_the_same_prediction(exported: Any) -> None:
     signature = exported.signatures["named_tensors"]
     out = signature(
         user=tf.constant([b"a", b"b"]),
-        item=tf.constant([b"x", b"y"]),
+        item_id=tf.constant([b"x", b"y"]),
         hist=tf.constant([[b"y", b""], [b"x", b"y"]]),
-        price=tf.constant([1.0, 3.0]),
+        column_1st_pr_is=tf.constant([1.0, 3.0]),
         image=tf.constant([[0.5, 2.0], [0.0, 0.0]]),
         slot=tf.constant([-1, 2], tf.int64),
     )["prediction"].numpy()

@@ -176,3 +176,108 @@ def test_keys_and_values_of_a_file_stay_in_one_short_line() -> None:
     assert message.isprintable()
     assert "unknown key 'a\\n\\x1b[31mbbb" in message
     assert fault(good() | {"shards": "9" * 1_000}).endswith("999...")
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value", "message"),
+    [
+        ((), "shards", True, "shards: must be a whole number, got True"),
+        ((), "shards", "4", "shards: must be a whole number, got '4'"),
+        ((), "shards", 4.5, "shards: must be a valid integer"),
+        (
+            (),
+            "max_bad_fraction",
+            "0.5",
+            "max_bad_fraction: must be a number, got '0.5'",
+        ),
+        (("features", 0), "hashes", False, "hashes: must be a whole number, got False"),
+        (("features", 2), "z_score", 1, "z_score: must be true or false, got 1"),
+        (
+            ("features", 2),
+            "z_score",
+            "yes",
+            "z_score: must be true or false, got 'yes'",
+        ),
+        (("features", 2), "name", 7, "name: must be text, got 7"),
+        (("features", 2), "default", float("inf"), "default: must be a finite number"),
+        (
+            ("features", 2),
+            "clip",
+            [0, float("nan")],
+            "clip[1]: must be a finite number",
+        ),
+    ],
+)
+def test_a_value_of_another_kind_is_not_converted(
+    place: tuple[Any, ...], key: str, value: Any, message: str
+) -> None:
+    content = good()
+    content["features"].append({"name": "price", "kind": "numeric"})
+    target: Any = content
+    for part in place:
+        target = target[part]
+    target[key] = value
+    assert message in fault(content)
+
+
+def test_whole_numbers_are_numbers_and_a_side_of_clip_may_be_open() -> None:
+    content = good()
+    content["max_bad_fraction"] = 1
+    content["shards"] = 1e3
+    content["features"].append({"name": "p", "kind": "numeric", "clip": [0, None]})
+    dataset = parse(Dataset, content, "x.yaml")
+    assert (dataset.max_bad_fraction, dataset.shards) == (1.0, 1000)
+    # As settings travel to the components.
+    assert Dataset.model_validate_json(dataset.model_dump_json()) == dataset
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12", 12),
+        ("-1_000", -1000),
+        ("1e-3", 0.001),
+        ("1.5e+3", 1500.0),
+        (".5", 0.5),
+        ("2.", 2.0),
+        ("-.inf", float("-inf")),
+        ("true", True),
+        ("010", "010"),
+        ("1:30", "1:30"),
+        ("0x1F", "0x1F"),
+        ("yes", "yes"),
+        ("1e", "1e"),
+        (".", "."),
+        ("+", "+"),
+        ("1.2.3", "1.2.3"),
+    ],
+)
+def test_scalars_are_read_as_yaml_1_2_reads_them(
+    tmp_path: Path, text: str, value: Any
+) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(f"key: {text}\n")
+    found = read_yaml(path)["key"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"carry": ["a", "b", "a"]}, "carry: 'a' named twice"),
+        ({"carry": ["a"], "ignored": ["a"]}, "ignored: 'a' is kept by carry"),
+        (
+            {"split": {"by": "hash", "columns": ["user", "click"]}},
+            "split.columns: 'click' is the label's column",
+        ),
+        (
+            {"split": {"by": "given", "train": "*.csv", "eval": "*.csv"}},
+            "split: train, eval and validation must name different files",
+        ),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(
+    changes: dict[str, Any], message: str
+) -> None:
+    assert message in fault(good() | changes)

@@ -130,7 +130,7 @@ def test_manifest_comes_back(tmp_path):
 
 def test_damaged_manifest_is_named(tmp_path):
     (tmp_path / "manifest.json").write_text('{"rows_read": "many"}')
-    with pytest.raises(DataError, match=r"manifest\.json: damaged at"):
+    with pytest.raises(DataError, match=r"manifest\.json: damaged: rows_read: "):
         read_manifest(str(tmp_path))
     with pytest.raises(DataError, match="no manifest"):
         read_manifest(str(tmp_path / "elsewhere"))
@@ -143,7 +143,7 @@ def test_a_manifest_that_leaves_its_folder_is_refused(tmp_path, file):
     content = json.loads(path.read_text())
     content["splits"]["train"]["shards"][0]["file"] = file
     path.write_text(json.dumps(content))
-    with pytest.raises(DataError, match=r"manifest\.json: damaged at.*must lie below"):
+    with pytest.raises(DataError, match=r"manifest\.json: damaged: .*must lie below"):
         list(verify_manifest(str(tmp_path)))
 
 
@@ -161,7 +161,7 @@ def changed(folder, change):
     [
         (
             lambda whole, train: whole.update(version=99),
-            "damaged at 'version': must be 1, got 99; ingest the log again",
+            "damaged: version: must be 1, got 99; ingest the log again",
         ),
         (
             lambda whole, train: whole.update(rows_read=201),
@@ -177,15 +177,15 @@ def changed(folder, change):
         ),
         (
             lambda whole, train: train.update(rows=1_000_000),
-            "damaged at 'splits.train': rows: must be 200 by its parts, got 1000000",
+            "damaged: splits.train: rows: must be 200 by its parts, got 1000000",
         ),
         (
             lambda whole, train: train["shards"][0].update(clicks=99),
-            "damaged at 'splits.train': clicks: must be 99 by its parts, got 7",
+            "damaged: splits.train: clicks: must be 99 by its parts, got 7",
         ),
         (
             lambda whole, train: train["shards"][0].update(clicks=201),
-            "damaged at 'splits.train.shards.0': clicks 201 of 200 rows",
+            "damaged: splits.train.shards[0]: clicks 201 of 200 rows",
         ),
         (
             lambda whole, train: (

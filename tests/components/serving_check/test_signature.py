@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from components.serving_check.columns import absent_columns, request_columns
 from components.serving_check.signature import PREDICTION, Signature, fault_of
 from tests.components.serving_check.conftest import ROWS, example, probability
 
@@ -39,6 +40,25 @@ def test_vectors_are_cut_or_filled_with_zeros():
     rows = [example({"image": image}) for image in ([], [1.0], [1.0, 2.0, 3.0])]
     feed = Signature("s", Function()).feed(rows)
     assert feed["image"].numpy().tolist() == [[0, 0], [1, 0], [1, 2]]
+
+
+def test_inputs_take_columns_whose_names_tensorflow_changes():
+    class Function:
+        structured_input_signature = (
+            (),
+            {
+                "item_id": tf.TensorSpec([None], tf.string),
+                "other": tf.TensorSpec([None], tf.int64),
+            },
+        )
+
+    rows = [example({"item-id": [b"x"], "other": [1]}), example({"other": [1]})]
+    signature = Signature("s", Function())
+    assert signature.feed(rows)["item_id"].numpy().tolist() == [b"x", b""]
+    column, _ = request_columns([signature], rows)
+    assert (column.name, column.optional) == ("item-id", True)
+    assert absent_columns(["item_id"], rows) == []
+    assert absent_columns(["item_id"], rows[1:]) == ["item_id"]
 
 
 @pytest.mark.parametrize(
