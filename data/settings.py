@@ -54,7 +54,7 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 def _scalars(annotation: Any) -> frozenset[type]:
     """Kinds of the single values that a field takes; none if it takes others as well."""
-    if annotation in _WORDS or annotation is type(None):
+    if annotation in (*_WORDS, type(None)):
         return frozenset({annotation})
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Literal:
