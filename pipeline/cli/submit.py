@@ -4,20 +4,23 @@ import datetime
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
 from data.errors import UsageError
-from pipeline.cli.options import config_options
-
-_PATH = click.Path(path_type=Path, dir_okay=False)
+from pipeline.cli.options import ANY_PATH, config_options, input_option
 
 
 @click.command()
 @config_options
 @click.option("--image", help="Image of every component, by tag or digest.")
-@click.option("--input", "input_base", help="Folder or file of the log.")
-@click.option("--pipeline-root", help="Folder of all artifacts: gs:// or s3://.")
+@input_option()
+@click.option(
+    "--pipeline-root",
+    type=ANY_PATH,
+    help="Folder of all artifacts: gs:// or s3://.",
+)
 @click.option("--endpoint", help="URL of the API; else KF_PIPELINES_ENDPOINT.")
 @click.option("--namespace", help="Of the runs, in a multi-user installation.")
 @click.option("--experiment", help="Holds the run; the pipeline's name if unset.")
@@ -87,21 +90,24 @@ def submit(
 
         silence()
     from pipeline.kubeflow.run_values import run_values
-    from pipeline.kubeflow.server import Server
+    from pipeline.kubeflow.server import Server, access
     from pipeline.kubeflow.submit import Submission, schedule_runs, start
     from pipeline.kubeflow.submit import wait as wait_for
 
     # Before the compile, which takes seconds.
-    server = Server(endpoint, namespace)
+    access(endpoint, namespace)
     from pipeline.kubeflow.compile import compile_kubeflow
 
     document = compile_kubeflow(settings, request)
+    values = run_values(document, texts)
+    # Nothing is asked of the server before all that is given has been judged.
+    server = Server(endpoint, namespace)
     with tempfile.TemporaryDirectory() as folder:
         submission = Submission(
             spec=Path(folder, f"{settings.name}.yaml"),
             name=run_name or (settings.name if schedule else _name(settings.name)),
             experiment=experiment or settings.name,
-            parameters=run_values(document, texts),
+            parameters=values,
             service_account=cluster.service_account,
         )
         submission.spec.write_text(document.to_yaml(), "utf-8")
@@ -118,11 +124,7 @@ def submit(
             timeout,
             lambda state: click.echo(f"run: {state}", err=True),
         )
-    if as_json:
-        click.echo(json.dumps(done))
-        return
-    for key, value in done.items():
-        click.echo(f"{key.replace('_', ' ')}: {value}")
+    _show(done, as_json)
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -131,6 +133,15 @@ def _split(text: str) -> tuple[str, str]:
     if not found or not name:
         raise UsageError(f"--parameter {text}: must be NAME=VALUE")
     return name, value
+
+
+def _show(result: dict[str, Any], as_json: bool) -> None:
+    """Prints what was started."""
+    if as_json:
+        click.echo(json.dumps(result))
+        return
+    for key, value in result.items():
+        click.echo(f"{key.replace('_', ' ')}: {value}")
 
 
 def _name(pipeline: str) -> str:

@@ -6,10 +6,11 @@ point writes the values into those texts before the component starts.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from data.errors import RunError
+from data.errors import ConfigError, RunError
 from pipeline.kubeflow.document import Document
 
 EPOCHS = "epochs"
@@ -17,6 +18,9 @@ SPAN = "span"
 # The newest folder of the log, as without this parameter.
 LATEST = "latest"
 _SPAN_MARK = "{SPAN}"
+_DIGITS = re.compile(r"[0-9]{1,16}")
+# A run's numbers are doubles of JSON, which hold each whole one up to this.
+MOST = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +47,12 @@ def run_parameters(epochs: int, input_base: str) -> dict[str, RunParameter]:
 
     Returns:
         Parameters by name.
+
+    Raises:
+        ConfigError: no run could be given so many epochs.
     """
+    if rule := value_rule(EPOCHS, epochs):
+        raise ConfigError(f"train.epochs: {rule}, got {epochs}")
     found = {
         EPOCHS: RunParameter(
             component="Trainer",
@@ -78,6 +87,23 @@ def declare(document: Document, parameters: dict[str, RunParameter]) -> None:
         inputs[name] = {"componentInputParameter": name}
 
 
+def value_rule(name: str, value: Any) -> str | None:
+    """The rule that a value of one of these parameters breaks.
+
+    Args:
+        name: of the parameter; others have no rule here.
+        value: as the run has it.
+
+    Returns:
+        The rule, or None.
+    """
+    if name == EPOCHS and not _is_whole(value, least=1):
+        return "must be a whole number from 1 to 2^53"
+    if name == SPAN and value != LATEST and not _is_whole(value, least=0):
+        return f"must be {LATEST} or a whole number from 0 to 2^53"
+    return None
+
+
 def apply(values: dict[str, Any]) -> None:
     """Writes the values of a run into what TFX hands to the component, in place.
 
@@ -87,15 +113,21 @@ def apply(values: dict[str, Any]) -> None:
     Raises:
         RunError: a value is out of its range.
     """
+    for name in (EPOCHS, SPAN):
+        if name in values and (rule := value_rule(name, values[name])):
+            raise RunError(
+                f"run parameter {name}: {rule}, got {values[name]!r}; start the run "
+                "with another"
+            )
     if EPOCHS in values:
         custom = json.loads(values["custom_config"])
         train = json.loads(custom["train"])
-        train["epochs"] = _number(EPOCHS, values.pop(EPOCHS), least=1)
+        train["epochs"] = int(values.pop(EPOCHS))
         custom["train"] = json.dumps(train)
         values["custom_config"] = json.dumps(custom)
     span = values.pop(SPAN, LATEST)
     if span != LATEST:
-        number = _number(SPAN, span, least=0)
+        number = int(span)
         values["range_config"] = json.dumps(
             {
                 "static_range": {
@@ -106,15 +138,9 @@ def apply(values: dict[str, Any]) -> None:
         )
 
 
-def _number(name: str, value: Any, *, least: int) -> int:
-    """A whole number of a run's parameter."""
-    try:
-        number = int(value)
-        if isinstance(value, bool) or number != float(value) or number < least:
-            raise ValueError
-    except (TypeError, ValueError, OverflowError):
-        raise RunError(
-            f"run parameter {name}: must be a whole number of at least {least}, got "
-            f"{value!r}; start the run with another"
-        ) from None
-    return number
+def _is_whole(value: Any, *, least: int) -> bool:
+    """Whether a number, or its digits, is a whole one that a double holds."""
+    if isinstance(value, str):
+        return bool(_DIGITS.fullmatch(value)) and _is_whole(int(value), least=least)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and least <= value <= MOST and value == int(value)

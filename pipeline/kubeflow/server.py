@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import sys
 import urllib.error
 import urllib.parse
@@ -12,12 +13,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from data.errors import RunError, UsageError
+from pipeline.kubeflow.names import dns_label_rule
 
 # kfp's own variable for the address; the token has no variable there.
 ENDPOINT = "KF_PIPELINES_ENDPOINT"
 TOKEN = "KFP_TOKEN"  # noqa: S105 (the name of the variable)
 _HEALTH = "apis/v2beta1/healthz"
 _TIMEOUT_S = 10
+# What a header can hold; a token has no white space.
+_TOKEN_TEXT = re.compile(r"[!-~]+")
 
 
 class LostConnectionError(RunError):
@@ -41,20 +45,19 @@ class Server:
             namespace: of the runs, in a multi-user installation.
 
         Raises:
-            UsageError: there is no endpoint, or it is no URL.
+            UsageError: an endpoint is absent, or it, namespace or token is malformed.
             RunError: nothing answers there, or it refuses.
         """
-        self.endpoint = _checked(endpoint or os.environ.get(ENDPOINT, ""))
+        self.endpoint, self._token = access(endpoint, namespace)
         self.namespace = namespace
-        token = os.environ.get(TOKEN)
         # kfp's client asks five times, with pauses, before it says what is wrong.
-        self._greet(token)
+        self._greet()
         from kfp import Client
 
         with self.errors():
             self.client = Client(
                 host=self.endpoint,
-                existing_token=token,
+                existing_token=self._token,
                 namespace=namespace or "kubeflow",
             )
 
@@ -62,13 +65,13 @@ class Server:
         """Where people see a run."""
         return f"{self.endpoint}/#/runs/details/{run}"
 
-    def _greet(self, token: str | None) -> None:
+    def _greet(self) -> None:
         """Asks whether the server is there."""
         # The scheme was checked: http or https.
         request = urllib.request.Request(f"{self.endpoint}/{_HEALTH}")  # noqa: S310
-        if token:
+        if self._token:
             # A page of a login on another host must not get it.
-            request.add_unredirected_header("Authorization", f"Bearer {token}")
+            request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
             with urllib.request.urlopen(  # noqa: S310
                 request, timeout=_TIMEOUT_S
@@ -82,7 +85,7 @@ class Server:
                 f"Pipelines answers, a login page perhaps; set {TOKEN}, or check the URL"
             ) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
-            reason = getattr(error, "reason", error)
+            reason = self._redacted(str(getattr(error, "reason", error)))
             raise RunError(
                 f"--endpoint {self.endpoint}: no Kubeflow Pipelines API answers: "
                 f"{reason}; check the URL, or forward the port: kubectl port-forward "
@@ -96,7 +99,12 @@ class Server:
             403: f"the account of {TOKEN} needs rights on runs in the namespace",
             404: "check the path of the URL, and whether what is asked for is there",
         }.get(status, "see the log of the deployment ml-pipeline")
-        return RunError(f"{self.endpoint}: HTTP {status}: {reason}; {remedy}")
+        shown = self._redacted(str(reason))
+        return RunError(f"{self.endpoint}: HTTP {status}: {shown}; {remedy}")
+
+    def _redacted(self, text: str) -> str:
+        """A text of the server or of a library, which may repeat the header."""
+        return text.replace(self._token, "[token]") if self._token else text
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
@@ -121,6 +129,31 @@ class Server:
             ) from None
 
 
+def access(endpoint: str | None, namespace: str | None) -> tuple[str, str | None]:
+    """Finds where the server is and what lets us in; asks nothing of it.
+
+    Args:
+        endpoint: its URL; from the environment when None.
+        namespace: of the runs.
+
+    Returns:
+        The URL and the token, if there is one.
+
+    Raises:
+        UsageError: an endpoint is absent, or it, namespace or token is malformed.
+    """
+    if namespace is not None and (rule := dns_label_rule(namespace)):
+        raise UsageError(f"--namespace {namespace!r}: {rule}; correct it")
+    # A secret that is mounted as a file mostly ends with a line end.
+    token = os.environ.get(TOKEN, "").strip()
+    if token and not _TOKEN_TEXT.fullmatch(token):
+        raise UsageError(
+            f"{TOKEN}: must be ASCII characters without white space between them; set "
+            "it to the token alone"
+        )
+    return _checked(endpoint or os.environ.get(ENDPOINT, "")), token or None
+
+
 def _checked(endpoint: str) -> str:
     """The endpoint, if it is a URL without credentials."""
     endpoint = endpoint.rstrip("/")
@@ -132,7 +165,7 @@ def _checked(endpoint: str) -> str:
     try:
         parts = urllib.parse.urlsplit(endpoint)
         is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
-        is_url = is_url and parts.port != 0 and not set(endpoint) & set(" \t\r\n")
+        is_url = is_url and parts.port != 0 and not set(endpoint) & set(" \t\r\n?#")
     except ValueError:  # The port is no number, or a bracket is open.
         is_url = False
     if not is_url:

@@ -3,8 +3,10 @@
 from typing import Any
 
 from data.errors import ConfigError, suggest
-from pipeline.kubeflow.config import KubeflowConfig, PodSettings, gigabytes
+from pipeline.kubeflow.config import KubeflowConfig
 from pipeline.kubeflow.document import Document
+from pipeline.kubeflow.pod_config import PodSettings
+from pipeline.kubeflow.quantities import gigabytes
 from pipeline.kubeflow.rules.accelerator import GPU
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.kubeflow.document import Document
 from pipeline.kubeflow.fault import Fault
-from pipeline.kubeflow.names import RESOURCE_NAME
+from pipeline.kubeflow.names import resource_rule
 
 RULE = "accelerator"
 GPU = "nvidia.com/gpu"
@@ -39,7 +39,7 @@ def faults(document: Document) -> Iterator[Fault]:
             continue
         kind = _name(accelerator)
         # What a run's parameter decides is not known here.
-        if "{{" not in kind and not RESOURCE_NAME.fullmatch(kind):
+        if "{{" not in kind and resource_rule(kind) is not None:
             yield Fault(
                 RULE,
                 f"deploymentSpec.executors.{label}.container.resources.accelerator",

@@ -2,6 +2,7 @@
 
 import json
 
+from components.batch_scaling import part_of
 from data.errors import ConfigError
 from pipeline.config import PipelineConfig
 from pipeline.kubeflow.document import Document
@@ -20,7 +21,8 @@ def apply_training(document: Document, config: PipelineConfig, image: str) -> No
         image: image of the workers, the one of every component.
 
     Raises:
-        ConfigError: the strategy is none of workers in step.
+        ConfigError: the strategy is none of workers in step, or the batch is smaller
+            than their number of replicas.
     """
     cluster = config.kubeflow
     if cluster is None or cluster.training is None:
@@ -32,6 +34,7 @@ def apply_training(document: Document, config: PipelineConfig, image: str) -> No
             f"{strategy!r}; set it to {_STRATEGY}, or leave kubeflow.training out"
         )
     spec = TrainingSpec.of(config.name, image, cluster, cluster.training)
+    _check_batch(config.train.batch_size, spec)
     task = document.pipeline["root"]["dag"]["tasks"]["Trainer"]
     parameters = task["inputs"]["parameters"]
     parameters["run_fn"]["runtimeValue"]["constant"] = RUN_FN
@@ -40,3 +43,14 @@ def apply_training(document: Document, config: PipelineConfig, image: str) -> No
         KEY: spec.model_dump_json(exclude_none=True)
     }
     value["constant"] = json.dumps(custom, sort_keys=True)
+
+
+def _check_batch(rows: int, spec: TrainingSpec) -> None:
+    """Refuses a batch that leaves replicas without rows; parts need not be equal."""
+    replicas = spec.training.workers * (spec.training.gpu or 1)
+    _, least = part_of(rows, 0, replicas)
+    if least == 0:
+        raise ConfigError(
+            f"train.batch_size: must be at least {replicas}, a row for each replica of "
+            f"kubeflow.training, got {rows}; raise it, or lower workers"
+        )

@@ -3,12 +3,8 @@
 import hashlib
 
 from data.settings import Settings
-from pipeline.kubeflow.config import (
-    KubeflowConfig,
-    PodSettings,
-    Secret,
-    TrainingSettings,
-)
+from pipeline.kubeflow.config import KubeflowConfig, TrainingSettings
+from pipeline.kubeflow.pod_config import PodSettings, Secret
 
 # Where the compiled Trainer's custom_config holds it, as JSON text.
 KEY = "kubeflow_training"

@@ -5,7 +5,9 @@ import pytest
 from data.errors import ConfigError, UsageError
 from data.settings import parse
 from pipeline.config import PipelineConfig, load
-from pipeline.kubeflow.config import KubeflowConfig, PodSettings, Schedule, gigabytes
+from pipeline.kubeflow.config import KubeflowConfig, Schedule
+from pipeline.kubeflow.pod_config import PodSettings
+from pipeline.kubeflow.quantities import gigabytes
 from pipeline.kubeflow.request import request_of
 
 IMAGE = "registry.local/ctr:1"
@@ -113,13 +115,30 @@ def test_options_stand_over_the_configuration():
         ("kubeflow", {}, "--image: needed"),
         ("kubeflow", {"image": "Registry/ctr"}, "--image 'Registry/ctr'"),
         ("kubeflow", {"image": "ctr:1\n"}, "--image 'ctr:1"),
-        ("kubeflow", {"image": IMAGE, "pipeline_root": "/x"}, "--pipeline-root /x"),
-        ("kubeflow", {"image": IMAGE, "pipeline_root": "s3://"}, "--pipeline-root s3"),
+        ("kubeflow", {"image": IMAGE, "pipeline_root": "/x"}, "--pipeline-root '/x'"),
+        (
+            "kubeflow",
+            {"image": IMAGE, "pipeline_root": "s3://"},
+            "--pipeline-root 's3://'",
+        ),
+        (
+            "kubeflow",
+            {"image": IMAGE, "pipeline_root": ""},
+            "--pipeline-root '': target kubeflow: must be gs://",
+        ),
+        ("kubeflow", {"image": "ctr:\u0661"}, "--image 'ctr:\u0661'"),
+        ("kubeflow", {"image": "host//ctr"}, "--image 'host//ctr'"),
+        ("kubeflow", {"image": IMAGE, "input_base": ""}, "--input '': must be"),
+        (
+            "kubeflow",
+            {"image": IMAGE, "input_base": "http://h/log"},
+            "--input 'http://h/log': must have no scheme or one of gs://, s3://",
+        ),
         ("vertex", {"image": IMAGE}, "--pipeline-root: needed for target vertex"),
         (
             "vertex",
             {"image": IMAGE, "pipeline_root": "s3://b/r"},
-            "target vertex needs gs://",
+            "target vertex: must be gs://",
         ),
     ],
 )
@@ -128,3 +147,49 @@ def test_a_missing_or_unfit_option_is_refused_with_its_remedy(target, options, t
         request(target, **options)
     assert text in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"image": IMAGE, "pipeline_root": "s3://KEY:hush@bucket"},
+        {"image": IMAGE, "input_base": "s3://KEY:hush@bucket/log"},
+        {"image": "user:hush@registry.local/CTR"},
+    ],
+)
+def test_an_option_that_holds_a_key_is_refused_and_the_key_not_shown(options):
+    with pytest.raises(UsageError) as caught:
+        request(**options)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "image",
+    ["ctr", "ctr:1", "host:5000/a/b_c.d:v1", "a--b/c@sha256:" + "0" * 64, IMAGE],
+)
+def test_images_are_named_as_registries_take_them(image):
+    assert request(image=image).image == image
+
+
+@pytest.mark.parametrize("name", ["schema_file", "reference"])
+def test_a_key_in_another_place_is_refused_and_not_shown(name):
+    config = load(preset="demo")
+    update = {name: "s3://KEY:hush@bucket/x"}
+    if name == "reference":
+        update = {"evaluate": config.evaluate.model_copy(update=update)}
+    with pytest.raises(ConfigError, match="holds a key") as caught:
+        request_of(config.model_copy(update=update), "kubeflow", image=IMAGE)
+    assert "hush" not in str(caught.value)
+
+
+def test_a_text_with_a_placeholder_is_refused_with_its_place():
+    cluster = {"image": IMAGE, "beam_args": ("--a", "--b={{$.inputs}}")}
+    with pytest.raises(ConfigError) as caught:
+        request(cluster=cluster)
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("kubeflow.beam_args[1]: Kubeflow and Argo replace")
+
+
+def test_a_log_of_spans_is_no_placeholder():
+    log = "s3://bucket/day={SPAN}/*"
+    assert request(image=IMAGE, input_base=log).input_base == log

@@ -74,7 +74,15 @@ MINIMAL_DATA = {
 
 @pytest.mark.parametrize(
     ("name", "is_good"),
-    [("a", True), ("a-b.c1", True), ("a" * 63, True), ("a" * 64, False), ("a-", False)],
+    [
+        ("a", True),
+        ("a-b.c1", True),
+        ("a..b", False),
+        ("a-.b", False),
+        ("a" * 63, True),
+        ("a" * 64, False),
+        ("a-", False),
+    ],
 )
 def test_pipelines_are_named_like_hosts(name, is_good):
     assert (pipeline_name_rule(name) is None) == is_good
@@ -103,6 +111,9 @@ def test_tasks_are_named_as_argo_takes_them(name, is_good):
         ("kueue.x-k8s.io/queue-name", "gpu-queue", True),
         ("gpu", "", True),
         ("a/b/c", "x", False),
+        ("a..b/c", "x", False),
+        ("d" * 253 + "/c", "x", True),
+        ("d" * 254 + "/c", "x", False),
         ("k" * 64, "x", False),
         ("gpu", "x" * 64, False),
         ("gpu", "-x", False),

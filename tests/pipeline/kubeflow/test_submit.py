@@ -99,7 +99,8 @@ def test_a_run_starts_with_the_spec_its_parameters_and_its_account(asked, config
 
 
 def test_the_token_comes_from_the_environment(asked, config, monkeypatch):
-    monkeypatch.setenv("KFP_TOKEN", "secret")
+    # A mounted secret mostly ends with a line end.
+    monkeypatch.setenv("KFP_TOKEN", "secret\n")
     done = submit("--config", config)
     assert asked["GET /healthz"]["token"] == "Bearer secret"
     assert asked["POST /runs"]["token"] == "Bearer secret"
@@ -253,6 +254,7 @@ def test_a_redirect_to_another_host_does_not_get_the_token(
         "http://a b",
         "http://[::1",
         "ftp://h",
+        "http://host?token=hush",
         "http://",
     ],
 )
@@ -267,25 +269,21 @@ def test_credentials_in_the_endpoint_are_refused_and_not_shown(config):
     assert "hush" not in str(caught.value)
 
 
-def declared(**types):
-    definitions = {name: {"parameterType": kind} for name, kind in types.items()}
-    return Document({"root": {"inputDefinitions": {"parameters": definitions}}})
+def test_a_wrong_value_is_told_before_the_server_is_asked(asked, config):
+    with pytest.raises(ConfigError, match="--parameter epochs: must be"):
+        submit("--config", config, "--parameter", "epochs=0")
+    assert asked == {}
 
 
-def test_parameters_get_the_types_that_the_spec_declares():
-    from pipeline.kubeflow.run_values import run_values
-
-    document = declared(
-        epochs="NUMBER_INTEGER", rate="NUMBER_DOUBLE", dry="BOOLEAN", span="STRING"
+def test_a_server_that_repeats_the_token_does_not_bring_it_into_the_error(
+    asked, httpserver, config, monkeypatch
+):
+    monkeypatch.setenv("KFP_TOKEN", "hush")
+    httpserver.clear()
+    httpserver.expect_request(f"{API}/healthz").respond_with_json({})
+    httpserver.expect_request(f"{API}/experiments").respond_with_json(
+        {"error_message": "no rights: Authorization: Bearer hush"}, status=403
     )
-    given = {"epochs": "5", "rate": "0.5", "dry": "true", "span": "12"}
-    assert run_values(document, given) == {
-        "epochs": 5,
-        "rate": 0.5,
-        "dry": True,
-        "span": "12",
-    }
-    with pytest.raises(UsageError, match=r"--parameter epoch: .*[Dd]id you mean"):
-        run_values(document, {"epoch": "5"})
-    with pytest.raises(ConfigError, match="must be of type NUMBER_INTEGER, got 'x'"):
-        run_values(document, {"epochs": "x"})
+    with pytest.raises(RunError, match=r"Bearer \[token\]") as caught:
+        submit("--config", config)
+    assert "hush" not in str(caught.value)

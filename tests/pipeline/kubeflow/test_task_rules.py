@@ -159,6 +159,32 @@ def test_pod_settings_without_an_object_of_labels_are_faults(document, settings)
     assert rules_of(document) == {pods.RULE}
 
 
+@pytest.mark.parametrize(
+    ("settings", "place"),
+    [
+        ({"tolerations": [{"key": "a b"}]}, "tolerations[0].key"),
+        ({"tolerations": [{"key": "a", "value": "b\n"}]}, "tolerations[0].value"),
+        ({"tolerations": ["gpu"]}, "tolerations[0]"),
+        ({"tolerations": 3}, "tolerations[0]"),
+        ({"secretAsEnv": [{"secretName": "a..b"}]}, "secretAsEnv[0].secretName"),
+        ({"imagePullSecret": [{"secretName": "A"}]}, "imagePullSecret[0].secretName"),
+        ({"activeDeadlineSeconds": "0"}, "activeDeadlineSeconds"),
+        ({"activeDeadlineSeconds": "9" * 5_000}, "activeDeadlineSeconds"),
+    ],
+)
+def test_pods_that_kubernetes_does_not_admit_are_faults(document, settings, place):
+    document.pod("Pusher_executor").update(settings)
+    (fault,) = check(document)
+    assert fault.rule == pods.RULE
+    assert fault.place.endswith(f"Pusher_executor.{place}")
+
+
+def test_what_a_run_decides_is_no_fault_of_a_pod(document):
+    written = "{{$.inputs.parameters['name']}}"
+    document.pod("Pusher_executor")["secretAsEnv"] = [{"secretName": written}]
+    assert check(document) == []
+
+
 def test_pod_settings_of_an_unknown_executor_name_the_nearest(document):
     document.pod("Pusher_executer")["nodeSelector"] = {"labels": {"gpu": "t4"}}
     (fault,) = check(document)

@@ -82,6 +82,19 @@ def test_a_strategy_that_is_none_of_workers_in_step_is_refused(
     assert f"'{strategy}'; set it to multi_worker_mirrored" in line
 
 
+@pytest.mark.parametrize(("rows", "fits"), [(31, False), (32, True), (33, True)])
+def test_each_replica_gets_rows_of_a_batch(document, parameters, rows, fits):
+    # 16 workers of 2 accelerators each are 32 replicas.
+    config = configured(training={"workers": 16, "gpu": 2})
+    train = config.train.model_copy(update={"batch_size": rows})
+    config = config.model_copy(update={"train": train})
+    if fits:
+        apply_training(document, config, IMAGE)
+        return
+    with pytest.raises(ConfigError, match=r"train\.batch_size: .* least 32, .* got 31"):
+        apply_training(document, config, IMAGE)
+
+
 @pytest.mark.parametrize(
     ("training", "place"),
     [
