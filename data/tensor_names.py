@@ -1,10 +1,12 @@
 """Names of columns as tensors of a SavedModel's signature.
 
 A column of a log may have any name. TensorFlow takes letters of ASCII, digits and
-underscores for the inputs of a signature, a letter first, and does not tell capitals
-apart; what else it is given it changes silently, or fails to export.
+underscores for the inputs of a signature, a letter first, does not tell capitals apart,
+and newer ones refuse words of Python's own, such as ``class``; what else it is given it
+changes silently, or fails to export.
 """
 
+import keyword
 import re
 from collections.abc import Iterable
 
@@ -20,8 +22,8 @@ def tensor_name(column: str) -> str:
     """
     name = re.sub(r"[^A-Za-z0-9_]", "_", column)
     # `self` is an argument of TensorFlow's own function.
-    is_plain = name[0].isalpha() and name != "self"
-    return name if is_plain else f"column_{name}"
+    is_taken = keyword.iskeyword(name) or name == "self"
+    return name if name[0].isalpha() and not is_taken else f"column_{name}"
 
 
 def check_tensor_names(columns: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from data.settings import parse
 from data.tensor_names import check_tensor_names, tensor_name
 
 
-@pytest.mark.parametrize("column", ["item", "I1", "x_", "a__b", "class"])
+@pytest.mark.parametrize("column", ["item", "I1", "x_", "a__b", "Class"])
 def test_a_plain_name_is_kept(column: str) -> None:
     assert tensor_name(column) == column
 
@@ -23,6 +23,7 @@ def test_a_plain_name_is_kept(column: str) -> None:
         ("preis \u20ac", "preis__"),
         ("\u00fc", "column__"),
         ("self", "column_self"),
+        ("class", "column_class"),
     ],
 )
 def test_another_name_gets_letters_digits_and_underscores(
