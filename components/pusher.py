@@ -18,6 +18,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils, proto_utils
 
 from data import paths
+from data.disk_faults import disk_error
 from data.errors import RunError
 from data.whole_files import sync
 
@@ -139,6 +140,9 @@ def publish(source: str, target: str) -> None:
     Args:
         source: SavedModel directory.
         target: version directory; its parent exists.
+
+    Raises:
+        RunError: the disk is full, or a right is missing, for some of the files.
     """
     if paths.is_remote(target):
         # Object stores have no rename of folders.
@@ -149,8 +153,11 @@ def publish(source: str, target: str) -> None:
         shutil.copytree(source, aside)
         sync(Path(aside))
         os.replace(aside, target)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(aside, ignore_errors=True)
+        # This one tells of all files at once, by no name and no number.
+        if isinstance(error, shutil.Error) and (fault := disk_error(error, target)):
+            raise fault from error
         raise
 
 

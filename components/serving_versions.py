@@ -8,8 +8,13 @@ after any push, and a file beside the versions tells which models were withdrawn
 import posixpath
 from dataclasses import dataclass
 
-from components.pusher import LOADABLE_BY, is_version, push
-from components.withdrawals import tree_digest, withdraw, withdrawn_models
+from components.pusher import LOADABLE_BY, is_version, next_version, push
+from components.withdrawals import (
+    set_withdrawn,
+    tree_digest,
+    withdraw,
+    withdrawn_models,
+)
 from data import paths
 from data.errors import UsageError, suggest
 
@@ -69,7 +74,7 @@ def roll_back(
     """Serves an earlier model again.
 
     The push is the last step, so that a roll-back that was killed can be called again
-    and does the same.
+    and does the same. One that fails leaves the list of withdrawn models as it was.
 
     Args:
         base: the serving folder.
@@ -83,12 +88,20 @@ def roll_back(
     Raises:
         UsageError: there is no such version, or none to go back to.
         DataError: the list of withdrawn models cannot be read.
+        RunError: there is no number above the served version.
+        OSError: a file cannot be read or written.
     """
     found = versions(base)
     served = found[-1]
     target = _target(base, found, to)
+    next_version(base, now)  # refuses before the list is touched
+    before = withdrawn_models(base)
     withdraw(base, served.digest, in_favour_of=target.digest)
-    pushed = push(f"{base}/{target.number}", base, now)
+    try:
+        pushed = push(f"{base}/{target.number}", base, now)
+    except BaseException:
+        set_withdrawn(base, before)
+        raise
     number = int(posixpath.basename(pushed))
     return served, Version(number=number, digest=target.digest, withdrawn=False)
 

@@ -6,6 +6,7 @@ TFX, which a container that only looks for its baseline need not import.
 
 import hashlib
 import json
+from collections.abc import Iterable
 
 from data import paths
 from data.errors import DataError
@@ -67,8 +68,17 @@ def withdraw(base: str, model: str, in_favour_of: str) -> None:
     Raises:
         DataError: the list cannot be read.
     """
+    set_withdrawn(base, (withdrawn_models(base) | {model}) - {in_favour_of})
+
+
+def set_withdrawn(base: str, models: Iterable[str]) -> None:
+    """Writes the list, complete or not at all.
+
+    Args:
+        base: the serving folder.
+        models: digests of all withdrawn models.
+    """
     path = f"{base}/{WITHDRAWN_FILE}"
-    listed = sorted((withdrawn_models(base) | {model}) - {in_favour_of})
     with paths.open_write(f"{path}.part") as file:
-        file.write(json.dumps(listed, indent=1).encode())
+        file.write(json.dumps(sorted(models), indent=1).encode())
     paths.rename(f"{path}.part", path)

@@ -4,6 +4,7 @@
 through ``tf.io.gfile``; TensorFlow is imported only then. No other scheme is reached.
 """
 
+import fnmatch
 import posixpath
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -142,6 +143,55 @@ def walk(folder: str) -> list[str]:
         below = parent.rstrip("/")[len(folder.rstrip("/")) :].strip("/")
         found += [f"{below}/{name}" if below else name for name in names]
     return sorted(found)
+
+
+def matching(pattern: str) -> list[str]:
+    """Files and folders that a pattern names, as in a shell, sorted.
+
+    ``*``, ``?`` and ``[...]`` stay within one part of a path, ``**`` stands for any
+    number of folders; names that start with ``.`` only match where the pattern says so.
+    Python's ``glob`` means the same, and passes over folders that it may not read.
+
+    Args:
+        pattern: local or remote.
+
+    Returns:
+        The paths.
+
+    Raises:
+        OSError: a folder that the pattern leads into cannot be read.
+    """
+    scheme, mark, inside = pattern.rpartition("://")
+    start = scheme + mark + ("/" if inside.startswith("/") else "")
+    found = [start]
+    for part in filter(None, inside.split("/")):
+        found = [path for folder in found for path in _matching(folder, part)]
+    return sorted({path for path in found if path})
+
+
+def _matching(folder: str, part: str) -> list[str]:
+    """Paths in a folder that one part of a pattern names."""
+    base = folder if folder.endswith("/") or not folder else f"{folder}/"
+    if not has_wildcard(part):
+        return [base + part] if exists(base + part) else []
+    visible = [
+        base + name
+        for name in children(folder or ".")
+        if name[0] != "." or part[0] == "."
+    ]
+    if part == "**":
+        below = [
+            path for one in visible if is_dir(one) for path in _matching(one, part)
+        ]
+        return [folder, *visible, *below]
+    return [
+        path for path in visible if fnmatch.fnmatchcase(posixpath.basename(path), part)
+    ]
+
+
+def has_wildcard(pattern: str) -> bool:
+    """True if a path is a pattern."""
+    return any(mark in pattern for mark in "*?[")
 
 
 def holds_files(folder: str) -> bool:

@@ -13,6 +13,7 @@ import google_crc32c
 from isal import isal_zlib
 
 from data import paths
+from data.disk_faults import disk_error
 from data.errors import DataError
 from data.manifest import MANIFEST_FILE, Shard, read_manifest
 from data.packed import record_rows
@@ -209,20 +210,30 @@ def verify_manifest(folder: str) -> Iterator[tuple[str, str | None]]:
         for shard in split.shards
     }
     for file, shard in sorted(listed.items()):
-        yield file, _fault(f"{folder.rstrip('/')}/{file}", shard)
+        yield file, shard_fault(f"{folder.rstrip('/')}/{file}", shard)
     for file in paths.walk(folder):
         if file.startswith("Split-") and file not in listed:
             yield file, f"not listed in {MANIFEST_FILE}"
 
 
-def _fault(path: str, expected: Shard) -> str | None:
-    """What is wrong with a shard, or None."""
-    if not paths.exists(path):
-        return "absent"
+def shard_fault(path: str, expected: Shard | None = None) -> str | None:
+    """What is wrong with a shard, also that it cannot be read.
+
+    Args:
+        path: the file.
+        expected: what its manifest says, if there is one.
+
+    Returns:
+        The fault, or None.
+    """
     try:
+        if not paths.exists(path):
+            return "absent"
         found = verify_shard(path)
-    except DataError as error:
-        return str(error).removeprefix(f"{path}: ")
+    except (DataError, OSError) as error:
+        return str(disk_error(error) or error).removeprefix(f"{path}: ")
+    if expected is None:
+        return None
     for name in ("rows", "payload_bytes", "crc32c"):
         if getattr(found, name) != getattr(expected, name):
             return (

@@ -15,6 +15,8 @@ from components.serving_check.replay import FACTS_FILE, ROWS_FILE, STEP_FILE
 from data.records import frame_all
 
 MODULE = "components.serving_check.replay"
+# Waiting for a process counts milliseconds in 31 bits: 23 days.
+_LONGEST_SECONDS = 2_000_000
 
 
 class ReplayError(Exception):
@@ -41,11 +43,14 @@ def replay(
         folder = Path(name)
         (folder / ROWS_FILE).write_bytes(frame_all(rows))
         command = [sys.executable, "-m", MODULE, model, name, str(config.tolerance)]
+        # Closed by the end of this process, however it comes; the other one watches it.
+        watched, held = os.pipe()
         try:
             done = subprocess.run(
                 command,
                 env=_environment(),
-                timeout=config.timeout_seconds,
+                timeout=min(config.timeout_seconds, _LONGEST_SECONDS),
+                stdin=watched,
                 capture_output=True,
                 check=False,
             )
@@ -54,6 +59,9 @@ def replay(
                 f"not done after {config.timeout_seconds:g} s, at: {_step(folder)}; "
                 "serving_check.timeout_seconds allows more"
             ) from None
+        finally:
+            os.close(watched)
+            os.close(held)
         if not (folder / FACTS_FILE).exists():
             raise ReplayError(f"{_end(done)}, at: {_step(folder)}")
         facts: dict[str, Any] = json.loads((folder / FACTS_FILE).read_text("utf-8"))

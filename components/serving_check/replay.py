@@ -24,6 +24,7 @@ from components.serving_check.columns import request_columns
 from components.serving_check.requests import send_all
 from components.serving_check.signature import Signature, fault_of
 from components.serving_check.timing import BATCH_SIZES, latency
+from components.serving_check.watch import end_with_stdin
 
 ROWS_FILE = "rows.tfrecord"
 FACTS_FILE = "facts.json"
@@ -136,6 +137,7 @@ def main(arguments: Sequence[str]) -> None:
     Args:
         arguments: model, folder, tolerance.
     """
+    end_with_stdin()
     model, folder, tolerance = arguments
     facts = Replay(model, Path(folder), float(tolerance)).run()
     Path(folder, FACTS_FILE).write_text(json.dumps(facts))

@@ -21,10 +21,10 @@ class FileSystem(Protocol):
         """
 
     def is_dir(self, path: str) -> bool:
-        """True if the path is a folder."""
+        """True if the path is a folder; OSError if that cannot be told."""
 
     def exists(self, path: str) -> bool:
-        """True if there is a file or a folder."""
+        """True if there is a file or a folder; OSError if that cannot be told."""
 
     def size(self, path: str) -> int:
         """Bytes of a file; FileNotFoundError if it is none."""
@@ -48,4 +48,7 @@ class FileSystem(Protocol):
         """Names of the files and folders in a folder."""
 
     def walk(self, folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        """Yields folder, names of its folders, and names of its files."""
+        """Yields folder, names of its folders, and names of its files.
+
+        Nothing where there is no folder; OSError for one that cannot be read.
+        """

@@ -26,10 +26,11 @@ class _LocalFiles:
         return open(path, "wb")
 
     def is_dir(self, path: str) -> bool:
-        return os.path.isdir(path)
+        found = _look(path)
+        return found is not None and stat.S_ISDIR(found.st_mode)
 
     def exists(self, path: str) -> bool:
-        return os.path.exists(path)
+        return _look(path) is not None
 
     def size(self, path: str) -> int:
         return _refuse_special(path).st_size
@@ -53,7 +54,30 @@ class _LocalFiles:
         return os.listdir(folder)
 
     def walk(self, folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        return os.walk(folder)
+        return os.walk(folder, onerror=_refuse_unreadable)
+
+
+def _look(path: str) -> os.stat_result | None:
+    """What the system knows of a path; None if there is nothing.
+
+    ``os.path.exists`` also says no where a right is missing, or the disk fails.
+    """
+    try:
+        return os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _refuse_unreadable(error: OSError) -> None:
+    """Raises what ``os.walk`` would pass over, but for folders that nobody reads.
+
+    Those are folders that are gone, hidden ones, and the file system's own in the root
+    of a disk, which only the superuser may read.
+    """
+    name = os.path.basename(error.filename)
+    is_left_out = name[:1] in {".", "_"} or name == "lost+found"
+    if not (is_left_out or isinstance(error, FileNotFoundError)):
+        raise error
 
 
 def _refuse_special(path: str) -> os.stat_result:

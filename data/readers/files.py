@@ -1,7 +1,6 @@
 """Finding the files of a log: which layout, which files, what was passed over."""
 
 import fnmatch
-import glob
 import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -74,6 +73,7 @@ def find_log(inputs: Sequence[str], dataset: Dataset) -> Log:
 
     Raises:
         DataError: an input does not exist, or no file fits a layout.
+        OSError: a folder or file of an input cannot be read.
     """
     notices: list[str] = []
     candidates = _candidates(inputs, notices)
@@ -144,15 +144,9 @@ def _expand(given: str) -> list[str]:
     """The paths that an input names."""
     if paths.exists(given):
         return [given]
-    if any(mark in given for mark in "*?["):
-        if paths.is_remote(given):
-            import tensorflow as tf
-
-            found = sorted(tf.io.gfile.glob(given))
-        else:
-            found = sorted(glob.glob(given, recursive=True))
-        if found:
-            return found
+    found = paths.matching(given) if paths.has_wildcard(given) else []
+    if found:
+        return found
     raise DataError(f"--input {given}: no such file or folder")
 
 

@@ -75,8 +75,8 @@ def _load(join: Join, folder: str) -> SideTable:
     where = folder or "."
     names = [
         name
-        for name in (paths.walk(where) if paths.is_dir(where) else [])
-        if "/" not in name and matches(name, join.files)
+        for name in sorted(paths.children(where) if paths.is_dir(where) else [])
+        if matches(name, join.files) and not paths.is_dir(f"{where}/{name}")
     ]
     if not names:
         raise DataError(f"{folder}: no side table '{join.files}' beside the log")

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from data import paths
 from data.errors import DataError, RunError, UsageError
+from pipeline.cli.options import ANY_PATH
 
 # Where TFX's Trainer puts the model inside its artifact.
 _OF_ARTIFACT = "Format-Serving"
@@ -18,12 +19,14 @@ _COLOURS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 @click.command("check-serving")
 @click.option(
     "--model",
+    type=ANY_PATH,
     required=True,
     help="SavedModel: a pushed version, or a Model artifact of a run.",
 )
 @click.option(
     "--examples",
     "locations",
+    type=ANY_PATH,
     required=True,
     multiple=True,
     help="TFRecord file of raw rows, a folder of them, or an Examples artifact, of which "

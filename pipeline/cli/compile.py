@@ -8,21 +8,24 @@ from typing import Any
 import click
 
 from data.errors import UsageError
-from pipeline.cli.options import config_options
+from pipeline.cli.options import ANY_PATH, LOCAL_FILE, config_options, input_option
 
 # Target -> how its files end; the service tells the format by that.
 _ENDINGS = {"kubeflow": (".yaml", ".yml"), "vertex": (".json",)}
-_PATH = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(name="compile")
 @config_options
 @click.option("--target", type=click.Choice(list(_ENDINGS)), help="What runs it.")
 @click.option("--image", help="Image of every component, by tag or digest.")
-@click.option("--input", "input_base", help="Folder or file of the log.")
-@click.option("--pipeline-root", help="Folder of all artifacts: gs:// or s3://.")
-@click.option("--output", type=_PATH, help="The file to write.")
-@click.option("--check", "spec", type=_PATH, help="Check this spec instead.")
+@input_option()
+@click.option(
+    "--pipeline-root",
+    type=ANY_PATH,
+    help="Folder of all artifacts: gs:// or s3://.",
+)
+@click.option("--output", type=LOCAL_FILE, help="The file to write.")
+@click.option("--check", "spec", type=LOCAL_FILE, help="Check this spec instead.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option("-v", "--verbose", is_flag=True, help="Let the libraries log.")
 def compile_(

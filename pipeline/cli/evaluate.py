@@ -9,6 +9,7 @@ import click
 
 from components.metrics.names import USER_WEIGHTS
 from data.errors import DataError, RunError, UsageError
+from pipeline.cli.options import ANY_PATH, LOCAL_FILE
 
 if TYPE_CHECKING:
     from components.gates import Verdict
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--predictions",
     "path",
+    type=ANY_PATH,
     required=True,
     help="CSV, TSV, Parquet or TFRecord file with a row for each prediction.",
 )
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--gates",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=LOCAL_FILE,
     help="YAML file of bounds; exit code 1 if they are not kept.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")

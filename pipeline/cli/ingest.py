@@ -1,14 +1,13 @@
 """``ctr ingest``: logs to verified shards and a manifest."""
 
 import contextlib
+import fnmatch
 import json
 import os
 import posixpath
-import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -18,17 +17,24 @@ from rich.table import Table
 from data import paths
 from data.dataset import MAX_TRAIN_SHARDS
 from data.errors import UsageError
-from pipeline.cli.options import config_options
+from pipeline.cli.options import ANY_PATH, config_options
 from pipeline.cli.tables import cell, print_line
 
 
 @click.command()
 @config_options
 @click.option(
-    "--input", "inputs", multiple=True, help="Folder, file or pattern; may be repeated."
+    "--input",
+    "inputs",
+    type=ANY_PATH,
+    multiple=True,
+    help="Folder, file or pattern; may be repeated.",
 )
 @click.option(
-    "--output", required=True, help="Folder to write; must be empty or absent."
+    "--output",
+    type=ANY_PATH,
+    required=True,
+    help="Folder to write; must be empty or absent.",
 )
 @click.option(
     "--shards",
@@ -59,6 +65,7 @@ def ingest(
         raise UsageError(
             "no log to read: pass --input PATH or set input in the config; `ctr simulate` writes one"
         )
+    _refuse_output_in_input(output, given)
     if not verbose:
         from pipeline.cli.quiet import silence
 
@@ -78,12 +85,39 @@ def ingest(
         show(result, Console())
 
 
+def _refuse_output_in_input(output: str, inputs: tuple[str, ...]) -> None:
+    """Refuses an output that the next ingest of the same input would read.
+
+    An input below the output needs no rule: the output is not empty then.
+
+    Raises:
+        UsageError: the output is an input, or a folder somewhere in it.
+    """
+    above = [_real(output)]
+    while (parent := posixpath.dirname(above[-1])) != above[-1]:
+        above.append(parent)
+    for given in inputs:
+        pattern = _real(given)
+        if pattern in above or fnmatch.filter(above, pattern):
+            raise UsageError(
+                f"--output {output}: lies in --input {given}, so that the next ingest "
+                "would read it; pass a folder outside"
+            )
+
+
+def _real(path: str) -> str:
+    """A path without links, or as it is in a store."""
+    if paths.is_remote(path):
+        return path.rstrip("/")
+    return os.path.realpath(path)
+
+
 @contextlib.contextmanager
 def complete_or_absent(output: str) -> Iterator[str]:
     """A folder that appears whole or not at all.
 
-    SIGTERM removes what was written; after SIGKILL the next call for the same folder
-    does.
+    An error, or SIGTERM, removes what was written; after SIGKILL the next call for the
+    same folder does.
 
     Args:
         output: the folder to make.
@@ -97,8 +131,7 @@ def complete_or_absent(output: str) -> Iterator[str]:
     if not output:
         raise UsageError("--output '': no name; pass an empty or new folder")
     # The folder behind a symbolic link is replaced, not the link.
-    target = output if paths.is_remote(output) else os.path.realpath(output)
-    target = target.rstrip("/") or "/"
+    target = _real(output)
     if paths.exists(target):
         if not paths.is_dir(target):
             raise UsageError(f"--output {output}: is a file; pass a folder")
@@ -112,14 +145,13 @@ def complete_or_absent(output: str) -> Iterator[str]:
     _remove_left(parent, prefix)
     scratch = posixpath.join(parent, f"{prefix}{os.getpid()}")
     paths.remove_tree(scratch)
-    with _exit_on_sigterm():
-        try:
-            paths.make_dirs(scratch)
-            yield scratch
-            paths.remove_tree(target)
-            paths.rename(scratch, target)
-        finally:
-            paths.remove_tree(scratch)
+    try:
+        paths.make_dirs(scratch)
+        yield scratch
+        paths.remove_tree(target)
+        paths.rename(scratch, target)
+    finally:
+        paths.remove_tree(scratch)
 
 
 def _remove_left(parent: str, prefix: str) -> None:
@@ -136,20 +168,6 @@ def _remove_left(parent: str, prefix: str) -> None:
             and not psutil.pid_exists(int(pid))
         ):
             paths.remove_tree(posixpath.join(parent, name))
-
-
-@contextlib.contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Turns SIGTERM into an exit, so that what is open is put in order."""
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def show(result: dict[str, Any], console: Console) -> None:

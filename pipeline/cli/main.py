@@ -3,8 +3,8 @@
 ``ctr --help`` must answer at once, and TensorFlow alone takes seconds to import.
 """
 
+import atexit
 import importlib
-import io
 import os
 import sys
 
@@ -12,6 +12,8 @@ import click
 
 from data.disk_faults import disk_error
 from data.errors import CtrError, one_line, suggest
+from pipeline.cli.signals import exit_on_sigterm
+from pipeline.cli.streams import prepare, print_error
 
 # Command -> (where it is defined, its line in the help).
 COMMANDS = {
@@ -101,22 +103,25 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tfx-ctr", prog_name="ctr")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Click-through-rate models: from click log to pushed model."""
+    # TensorFlow has its own use for SIGTERM while a cluster trains.
+    if context.invoked_subcommand != "train":
+        context.with_resource(exit_on_sigterm())
 
 
 def main() -> None:
     """Runs the command line; errors are one line each and set the exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A terminal without some letter shows a sign in its place.
-            stream.reconfigure(errors="replace")
-    code = _call()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    prepare()
+    try:
+        code = _call()
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 1
     if "tensorflow" in sys.modules:
         # TensorFlow's functions print a traceback each when they are torn down with
-        # the interpreter, after all work is done.
+        # the interpreter, after all work is done. Temporary folders go before.
+        atexit._run_exitfuncs()
         os._exit(code)
     sys.exit(code)
 
@@ -124,28 +129,31 @@ def main() -> None:
 def _call() -> int:
     """Runs the command; returns the exit code."""
     try:
-        # Outside of standalone mode click returns the code of an early end.
-        returned = cli(standalone_mode=False)
+        try:
+            # Outside of standalone mode click returns the code of an early end.
+            returned = cli(standalone_mode=False)
+        finally:
+            sys.stdout.flush()
     except CtrError as error:
-        click.echo(f"error: {error}", err=True)
+        print_error(f"error: {error}")
         return error.exit_code
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.Abort:
-        click.echo("interrupted", err=True)
+        print_error("interrupted")
         return 130
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" Try '{context.command_path} --help'." if context else ""
         # Click lists choices in lines of their own.
         message = " ".join(error.format_message().split())
-        click.echo(f"error: {one_line(message)}{hint}", err=True)
+        print_error(f"error: {one_line(message)}{hint}")
         return error.exit_code
     except Exception as error:
         fault = disk_error(error) or _os_fault(error)
         if fault is None:
             raise
-        click.echo(f"error: {fault}", err=True)
+        print_error(f"error: {fault}")
         return 1
     return returned if isinstance(returned, int) else 0
 
@@ -154,8 +162,13 @@ def _os_fault(error: Exception) -> str | None:
     """What the operating system says, with the file; None if it is not its error."""
     if not isinstance(error, OSError):
         return None
-    place = f"{error.filename}: " if error.filename else ""
-    return one_line(f"{place}{error.strerror or error}")
+    if error.filename:
+        return one_line(f"{error.filename}: {error.strerror}")
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return "the current folder was removed; go to another (cd)"
+    return one_line(error.strerror or str(error))
 
 
 if __name__ == "__main__":

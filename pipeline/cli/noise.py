@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from components.gates_config import HIGHER_IS_BETTER
-from pipeline.cli.options import config_options, root_option
+from pipeline.cli.options import config_options, input_option, root_option
 from pipeline.cli.progress import RunProgress
 from pipeline.cli.tables import table_console
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @config_options
-@click.option("--input", "input_base", help="Folder or file of the log.")
+@input_option()
 @click.option(
     "--retrains",
     type=click.IntRange(min=2),

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,36 @@ from typing import Any
 import click
 
 from pipeline.preset_files import preset_names
+
+
+class PathType(click.Path):
+    """A path that is not empty, as an unset variable of a shell would make it.
+
+    An empty one stands for the folder one is in, or for none given, by who reads it.
+    """
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        """Refuses an empty path; the rest is click's."""
+        if not os.fspath(value):
+            self.fail("is empty; pass a path, or leave the option out", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+# Local or in a store, as text; whether it can be read is told where it is.
+ANY_PATH = PathType(readable=False)
+LOCAL_FILE = PathType(path_type=Path, dir_okay=False)
+
+
+def input_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes the option ``--input`` of the commands that run the pipeline."""
+    return click.option(
+        "--input", "input_base", type=ANY_PATH, help="Folder or file of the log."
+    )
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -17,7 +48,7 @@ def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
     return click.option(
         "--config",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=LOCAL_FILE,
         help="YAML file of the pipeline.",
     )(command)
 
@@ -35,7 +66,7 @@ def root_option(
     """
     return click.option(
         "--root",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=PathType(path_type=Path, file_okay=False),
         default=Path("runs"),
         show_default=True,
         help=text,

@@ -18,6 +18,8 @@ from data.readers.formats import detect_format
 from data.readers.parquet import read_parquet
 from data.readers.tfrecord import feature_names, read_tfrecord
 
+NUMERIC_ROLES = ("label", "prediction", "weight", "baseline", "reference")
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Roles:
@@ -42,6 +44,18 @@ class Roles:
     reference: str | None = None
     slices: tuple[str, ...] = ()
     top_slices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses ids of users as numbers: a message about one would show it.
+
+        Raises:
+            UsageError: the column of users is one of numbers, too.
+        """
+        for role in NUMERIC_ROLES:
+            if self.user is not None and getattr(self, role) == self.user:
+                raise UsageError(
+                    f"--user, --{role}: both name the column '{self.user}'; name another"
+                )
 
     def by_option(self) -> list[tuple[str, str]]:
         """Command-line option and column of each role in use."""
@@ -83,8 +97,7 @@ def read_predictions(path: str, roles: Roles) -> Predictions:
         UsageError: a column is absent, or a number is none.
         DataError: the file is damaged or of an unknown format.
     """
-    numeric = ("label", "prediction", "weight", "baseline", "reference")
-    wanted = {role: name for role in numeric if (name := getattr(roles, role))}
+    wanted = {role: name for role in NUMERIC_ROLES if (name := getattr(roles, role))}
     parts: dict[str, list[NDArray[np.float64]]] = {role: [] for role in wanted}
     users = _Codes(roles.user)
     slices = {name: _Codes(name) for name in (*roles.slices, *roles.top_slices)}

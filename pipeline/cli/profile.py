@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipeline.cli.options import config_options, root_option
+from pipeline.cli.options import ANY_PATH, config_options, root_option
 from pipeline.cli.progress import RunProgress
 from pipeline.cli.tables import table_console
 
@@ -21,6 +21,7 @@ _BAR = 20
 @click.option(
     "--input",
     "input_base",
+    type=ANY_PATH,
     help="Log to pack where nothing is packed yet below --root.",
 )
 @root_option()

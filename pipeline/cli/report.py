@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from data.whole_files import write_whole
-from pipeline.cli.options import root_option
+from pipeline.cli.options import LOCAL_FILE, root_option
 from pipeline.cli.summaries import find_runs
 
 
@@ -21,12 +21,12 @@ from pipeline.cli.summaries import find_runs
 @root_option()
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=LOCAL_FILE,
     help="HTML file.  [default: <root>/<pipeline>/reports/<run>.html]",
 )
 @click.option(
     "--card",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=LOCAL_FILE,
     help="Markdown file; also writes the model card.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")

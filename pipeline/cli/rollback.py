@@ -10,7 +10,7 @@ import click
 
 from data.errors import UsageError
 from pipeline.cli.history_tables import versions_table
-from pipeline.cli.options import root_option
+from pipeline.cli.options import ANY_PATH, root_option
 from pipeline.cli.tables import table_console
 from pipeline.preset_files import NAME_PATTERN
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("pipeline", required=False)
 @root_option()
-@click.option("--serving", help="Serving folder instead, also gs:// or s3://.")
+@click.option(
+    "--serving", type=ANY_PATH, help="Serving folder instead, also gs:// or s3://."
+)
 @click.option("--to", type=int, help="Version to go back to.")
 @click.option("--list", "listed", is_flag=True, help="Only list the versions.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from data.errors import RunError
-from pipeline.cli.options import config_options, root_option
+from pipeline.cli.options import config_options, input_option, root_option
 from pipeline.cli.progress import RunProgress
 from pipeline.cli.tables import (
     component_table,
@@ -24,7 +24,7 @@ from pipeline.cli.tables import (
 
 @click.command()
 @config_options
-@click.option("--input", "input_base", help="Folder or file of the log.")
+@input_option()
 @root_option()
 @click.option("--wait", is_flag=True, help="Wait for another run under this root.")
 @click.option(

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from data.settings import parse
 from data.simulator.config import SimulatorConfig
+from pipeline.cli.options import PathType
 
 if TYPE_CHECKING:
     from data.simulator.writing import LogFormat
@@ -30,7 +31,7 @@ def _default(name: str) -> Any:
 @click.option(
     "--output",
     required=True,
-    type=click.Path(path_type=Path),
+    type=PathType(path_type=Path),
     help="Folder to write; it must be empty or absent.",
 )
 @click.option(

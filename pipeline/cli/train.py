@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.options import LOCAL_FILE
+
 
 @click.command()
 @click.option(
     "--job",
     "path",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=LOCAL_FILE,
     help="JSON file of the training.",
 )
 @click.option(

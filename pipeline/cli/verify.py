@@ -6,13 +6,14 @@ from collections.abc import Iterator
 import click
 
 from data import paths
-from data.errors import DataError, RunError, UsageError, one_line
+from data.errors import RunError, UsageError, one_line
 from data.manifest import MANIFEST_FILE
-from data.shards import verify_manifest, verify_shard
+from data.shards import shard_fault, verify_manifest
+from pipeline.cli.options import ANY_PATH
 
 
 @click.command()
-@click.argument("locations", metavar="PATH...", nargs=-1, required=True)
+@click.argument("locations", type=ANY_PATH, metavar="PATH...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def verify(locations: tuple[str, ...], as_json: bool) -> None:
     """Check shards: compression, record checksums, and rows against the manifest.
@@ -50,20 +51,11 @@ def _check(location: str) -> Iterator[tuple[str, str | None]]:
     if not paths.exists(base):
         raise UsageError(f"{location}: no such file or folder")
     if not paths.is_dir(base):
-        yield base, _fault(base)
+        yield base, shard_fault(base)
     elif paths.exists(f"{base}/{MANIFEST_FILE}"):
         for file, fault in verify_manifest(base):
             yield f"{base}/{file}", fault
     else:
         for file in paths.walk(base):
             if not any(part[0] in "._" for part in file.split("/")):
-                yield f"{base}/{file}", _fault(f"{base}/{file}")
-
-
-def _fault(path: str) -> str | None:
-    """What is wrong with a TFRecord file, or None."""
-    try:
-        verify_shard(path)
-    except DataError as error:
-        return str(error).removeprefix(f"{path}: ")
-    return None
+                yield f"{base}/{file}", shard_fault(f"{base}/{file}")

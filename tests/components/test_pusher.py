@@ -1,6 +1,7 @@
 """A pushed version is complete or absent, and always the newest."""
 
 import multiprocessing
+import shutil
 import threading
 from pathlib import Path
 
@@ -80,6 +81,20 @@ def test_copy_that_fails_leaves_nothing_behind(
     with pytest.raises(OSError, match="No space left"):
         pusher.publish(str(source), str(serving / "7"))
     assert list(serving.iterdir()) == []
+
+
+def test_a_disk_that_is_full_is_named_with_the_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from components import pusher
+
+    def full(source: str, target: str) -> None:
+        # As `copytree` raises it: all files at once, without an error number.
+        raise shutil.Error([(source, target, "[Errno 28] No space left on device")])
+
+    monkeypatch.setattr(pusher.shutil, "copytree", full)
+    with pytest.raises(RunError, match=f"^{tmp_path}/7: no space left on device"):
+        pusher.publish(str(saved_model(tmp_path / "model")), str(tmp_path / "7"))
 
 
 def test_copy_in_progress_is_no_version_to_a_model_server(

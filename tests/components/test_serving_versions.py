@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import DataError, UsageError
+from data.errors import DataError, RunError, UsageError
+from tests.unreadable import make_unreadable
 
 pytestmark = pytest.mark.engine
 
@@ -111,23 +112,66 @@ def test_only_a_folder_with_the_plain_name_of_an_int64_is_a_version(
 
 
 def test_a_roll_back_killed_before_its_push_is_simply_called_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    from components import serving_versions
+    from components.serving_versions import roll_back
+    from components.withdrawals import tree_digest, withdraw
 
     for number, content in enumerate("abc", start=1):
         push(tmp_path, number, content)
-
-    def killed(source: str, base: str, now: int) -> str:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(serving_versions, "push", killed)
-        with pytest.raises(KeyboardInterrupt):
-            serving_versions.roll_back(str(tmp_path), now=100)
-    assert served(tmp_path) == "c"
-    serving_versions.roll_back(str(tmp_path), now=100)
+    # What a kill leaves between the two steps: the list, and no push.
+    left, target = (tree_digest(str(tmp_path / name)) for name in ("3", "2"))
+    withdraw(str(tmp_path), left, in_favour_of=target)
+    roll_back(str(tmp_path), now=100)
     assert served(tmp_path) == "b"
+
+
+@pytest.mark.parametrize("error", [OSError("full"), KeyboardInterrupt()])
+def test_a_push_that_fails_leaves_the_list_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    from components import serving_versions
+    from components.withdrawals import withdrawn_models
+
+    for number, content in enumerate("abc", start=1):
+        push(tmp_path, number, content)
+    serving_versions.roll_back(str(tmp_path), now=100)
+    before = withdrawn_models(str(tmp_path))
+
+    def failing(source: str, base: str, now: int) -> str:
+        assert withdrawn_models(base) != before
+        raise error
+
+    monkeypatch.setattr(serving_versions, "push", failing)
+    with pytest.raises(type(error)):
+        serving_versions.roll_back(str(tmp_path), now=100)
+    assert withdrawn_models(str(tmp_path)) == before
+
+
+def test_where_no_version_can_follow_nothing_is_withdrawn(tmp_path: Path) -> None:
+    from components.serving_versions import roll_back
+
+    push(tmp_path, 5, "a")
+    push(tmp_path, 2**63 - 1, "b")
+    with pytest.raises(RunError, match=rf"{tmp_path}/{2**63 - 1}: has the highest"):
+        roll_back(str(tmp_path), now=100)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["5", str(2**63 - 1)]
+
+
+@pytest.mark.parametrize("barred", ["1", "1/variables", "1/variables/data"])
+def test_what_cannot_be_read_is_named_before_anything_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, barred: str
+) -> None:
+    from components.serving_versions import roll_back, versions
+
+    push(tmp_path, 1, "a")
+    push(tmp_path, 2, "b")
+    with monkeypatch.context() as patch:
+        make_unreadable(patch, tmp_path / barred)
+        for look in (versions, lambda base: roll_back(base, now=100)):
+            with pytest.raises(PermissionError, match=f"{tmp_path}/{barred}"):
+                look(str(tmp_path))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["1", "2"]
 
 
 def test_the_list_is_json_that_other_tools_read(tmp_path: Path) -> None:

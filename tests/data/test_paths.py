@@ -1,5 +1,6 @@
 """One set of functions for the disk, TensorFlow's file systems, and S3."""
 
+import glob
 import gzip
 import os
 import socket
@@ -9,6 +10,7 @@ import pytest
 from data import paths
 from data.errors import DataError, UsageError
 from tests.object_store import BUCKET, s3_server
+from tests.unreadable import make_unreadable
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +101,63 @@ def test_a_folder_that_holds_only_folders_holds_no_file(root):
     assert paths.holds_files(f"{root}/a")
 
 
+TREE = ("a/1.csv", "a/2.txt", "a/b/1.csv", "a/b/c/1.csv", ".a/1.csv", "a/.b/1.csv")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a/*.csv", "*/*.csv", "a/[12].*", "a/?.csv", "*/b/*.csv", "**/1.csv", "a/**",
+        "a/**/c/*", ".*/1.csv", "a/.b/*", "none/*", "a/1.csv/*", "**/none/*",
+    ],
+)  # fmt: skip
+def test_a_pattern_names_what_pythons_glob_names(tmp_path, monkeypatch, pattern):
+    for name in TREE:
+        written(f"{tmp_path}/{name}")
+    monkeypatch.chdir(tmp_path)
+    for given in (pattern, f"{tmp_path}/{pattern}"):
+        found = glob.glob(given, recursive=True)
+        assert paths.matching(given) == sorted({one.rstrip("/") for one in found})
+
+
+def test_a_pattern_looks_into_every_file_system(root):
+    for name in ("a/x.csv", "b/x.csv", "b/y.txt"):
+        written(f"{root}/{name}")
+    both = [f"{root}/a/x.csv", f"{root}/b/x.csv"]
+    assert paths.matching(f"{root}/*/*.csv") == both
+    assert paths.matching(f"{root}/**/*.csv") == both
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        paths.walk,
+        paths.holds_files,
+        lambda base: paths.children(f"{base}/b"),
+        lambda base: paths.exists(f"{base}/b/x.csv"),
+        lambda base: paths.is_dir(f"{base}/b/c"),
+        lambda base: paths.matching(f"{base}/*/*.csv"),
+        lambda base: paths.matching(f"{base}/**/*.csv"),
+        lambda base: paths.matching(f"{base}/*/x.csv"),
+    ],
+)
+def test_a_folder_without_rights_is_named_not_passed_over(tmp_path, monkeypatch, look):
+    written(f"{tmp_path}/b/x.csv")
+    make_unreadable(monkeypatch, tmp_path / "b")
+    with pytest.raises(PermissionError) as caught:
+        look(str(tmp_path))
+    assert str(caught.value.filename).startswith(f"{tmp_path}/b")
+
+
+def test_a_pattern_does_not_care_for_folders_that_it_does_not_enter(
+    tmp_path, monkeypatch
+):
+    written(f"{tmp_path}/a/x.csv")
+    written(f"{tmp_path}/b/x.csv")
+    make_unreadable(monkeypatch, tmp_path / "b")
+    assert paths.matching(f"{tmp_path}/a*/*.csv") == [f"{tmp_path}/a/x.csv"]
+
+
 @pytest.mark.parametrize("path", ["http://h/x.csv", "foo://x", "/a/b://c"])
 def test_a_scheme_that_nothing_reaches_is_refused(path):
     with pytest.raises(UsageError) as caught:
@@ -145,3 +204,11 @@ def test_a_pipe_a_socket_or_a_device_is_no_file(tmp_path, look):
         fault = f"{name}: must be a regular file, is a (named )?{name}"
         with pytest.raises(DataError, match=fault):
             look(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", [".cache", "_temporary", "lost+found"])
+def test_folders_that_nobody_reads_need_no_right(tmp_path, monkeypatch, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / "a.csv").touch()
+    make_unreadable(monkeypatch, tmp_path / name)
+    assert paths.walk(str(tmp_path)) == ["a.csv"]

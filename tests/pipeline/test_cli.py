@@ -1,13 +1,18 @@
 """The command line as a whole: cheap to start, one line an error, stable surface."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from pipeline.cli.main import COMMANDS, cli
+from pipeline.cli.options import PathType
 
 HEAVY = ("tensorflow", "tfx", "apache_beam", "keras", "pandas", "pyarrow", "numpy")
 
@@ -130,3 +135,140 @@ def test_what_a_file_holds_neither_breaks_nor_steers_the_terminal(tmp_path) -> N
     assert f"{path}: train: must be a mapping, got 5" in done.stderr
     assert "unknown key 'k\\x1b[31m\\n'" in done.stderr
     assert all(line.isprintable() for line in done.stderr.splitlines())
+
+
+def all_parameters() -> list[tuple[str, click.Parameter]]:
+    """Every option and argument, with the command it belongs to."""
+    found = []
+    waiting: list[tuple[str, click.Command]] = [("ctr", cli)]
+    while waiting:
+        name, command = waiting.pop()
+        found += [(name, one) for one in command.params]
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for one in command.list_commands(context):
+                child = command.get_command(context, one)
+                assert child is not None
+                waiting.append((f"{name} {one}", child))
+    return found
+
+
+def test_every_path_of_every_command_refuses_to_be_empty() -> None:
+    paths = {
+        "--card", "--check", "--config", "--examples", "--gates", "--input", "--job",
+        "--model", "--output", "--pipeline-root", "--predictions", "--root",
+        "--serving", "locations",
+    }  # fmt: skip
+    for command, one in all_parameters():
+        is_path = not paths.isdisjoint(one.opts) or isinstance(one.type, click.Path)
+        assert isinstance(one.type, PathType) == is_path, (command, one.opts)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("verify", ""),
+        ("rollback", "--serving", ""),
+        ("run", "--preset", "demo", "--input", ""),
+        ("runs", "list", "--root", ""),
+    ],
+)
+def test_an_empty_path_is_wrong_usage(arguments: tuple[str, ...]) -> None:
+    done = run_ctr(*arguments)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "is empty; pass a path" in line
+
+
+def in_shell(command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a line of the shell in which ``ctr`` is the command line."""
+    ctr = f'ctr() {{ "{sys.executable}" -m pipeline.cli.main "$@"; }}; '
+    return subprocess.run(
+        ["bash", "-c", ctr + command],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- <&-", "2>&- >&-"])
+def test_closed_streams_are_as_good_as_dev_null(closed: str, tmp_path: Path) -> None:
+    sizes = "--rows 20 --users 2 --days 1 --json"
+    done = in_shell(f"ctr simulate --output {tmp_path}/log {sizes} {closed}")
+    assert done.returncode == 0, done.stderr
+    (part,) = (tmp_path / "log").iterdir()
+    # Nothing that was printed went into the file: a header and 20 rows.
+    assert len(part.read_text().splitlines()) == 21
+
+
+def test_a_closed_stderr_hides_no_exit_code(tmp_path: Path) -> None:
+    assert in_shell(f"ctr runs list --root {tmp_path}/none 2>&-").returncode == 2
+
+
+@pytest.mark.parametrize("arguments", ["schema", "--help", "doctor"])
+def test_a_stdout_that_is_full_is_named_in_one_line(arguments: str) -> None:
+    done = in_shell(f"ctr {arguments} >/dev/full")
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: stdout: no space left on device")
+
+
+def test_a_folder_that_was_removed_is_named(tmp_path: Path) -> None:
+    # Python looks for modules in the folder one is in, unless it is told.
+    here = os.getcwd()
+    done = in_shell(
+        f"mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone && "
+        f"PYTHONPATH={here} ctr rollback demo"
+    )
+    assert done.returncode == 1
+    assert done.stderr == "error: the current folder was removed; go to another (cd)\n"
+
+
+def test_a_terminal_of_no_columns_is_one_of_unknown_width(tmp_path: Path) -> None:
+    sizes = "--rows 20 --users 2 --days 1"
+    done = in_shell(f"COLUMNS=0 ctr simulate --output {tmp_path}/log {sizes}")
+    assert done.returncode == 0, done.stderr
+    assert "true GAUC, last day" in done.stdout
+
+
+def test_sigterm_removes_what_a_command_was_writing(tmp_path: Path) -> None:
+    from pipeline.cli import main
+
+    parent, child = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        # The bar of `ctr simulate` is told of each batch: the log is half written.
+        from data.simulator import writing
+
+        whole = writing.write_log
+
+        def write_log(config, output, file_format, advance):  # type: ignore[no-untyped-def]
+            def told(rows: int) -> None:
+                os.write(child, b"x")
+                signal.pause()
+
+            return whole(config, output, file_format, told)
+
+        writing.write_log = write_log
+        sys.argv = ["ctr", "simulate", "--output", str(tmp_path / "log")]
+        code = 99
+        try:
+            main.main()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        finally:
+            os._exit(code)
+    assert os.read(parent, 1) == b"x"
+    (scratch,) = tmp_path.iterdir()
+    assert scratch.name.startswith(".log-")
+    os.kill(pid, signal.SIGTERM)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+    os.close(parent)
+    os.close(child)
+
+
+def test_sigterm_is_handled_as_before_after_a_command() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    CliRunner().invoke(cli, ["schema"])
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -128,7 +128,10 @@ def test_gates_of_the_documentation_are_valid() -> None:
             r"gates.slices\[0\].slice: \['zz'\] is not among evaluate.slices",
         ),
         ("{gates: {overall: {gauc: {min: .nan}}}}", "min: must be a finite number"),
-        ("{gates: {overall: {gauc: {min: true}}}}", "gauc.min: must be a number, got True"),
+        (
+            "{gates: {overall: {gauc: {min: true}}}}",
+            "gauc.min: must be a number, got True",
+        ),
     ],
 )
 def test_evaluation_that_cannot_work_is_refused(

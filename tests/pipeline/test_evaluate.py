@@ -204,6 +204,19 @@ def test_unknown_files_and_formats(tmp_path):
     assert "format not recognised" in refusal(odd)
 
 
+@pytest.mark.parametrize("role", ["label", "weight", "baseline", "reference"])
+def test_ids_of_users_are_never_read_as_numbers(tmp_path, role):
+    path = text_file(tmp_path / "p.csv", [("id-17", *ROWS[0][1:])])
+    columns = {"label": "label", "prediction": "p", "user": "user", role: "user"}
+    given = [part for name in columns for part in (f"--{name}", columns[name])]
+    gates = tmp_path / "gates.yaml"
+    gates.write_text("reference:\n  auc: {min_change: 0}\n")
+    given += ["--gates", gates] if role == "reference" else []
+    assert refusal(path, *map(str, given)) == (
+        f"--user, --{role}: both name the column 'user'; name another"
+    )
+
+
 def test_user_weight_weight_needs_weights(tmp_path):
     message = refusal(
         text_file(tmp_path / "p.csv"), *COLUMNS, "--user-weight", "weight"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from click.testing import CliRunner
 from data.errors import RunError, UsageError
 from pipeline.cli.ingest import complete_or_absent, ingest
 from pipeline.cli.verify import verify
+from tests.unreadable import make_unreadable
 
 CONFIG = """
 name: test
@@ -103,13 +103,34 @@ def test_an_output_that_cannot_be_made_is_refused(output, fault):
         pass
 
 
-def test_sigterm_leaves_nothing_and_is_handled_as_before_afterwards(tmp_path):
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as left, complete_or_absent(str(tmp_path / "new")):
-        os.kill(os.getpid(), signal.SIGTERM)
-    assert left.value.code == 128 + 15
-    assert list(tmp_path.iterdir()) == []
-    assert signal.getsignal(signal.SIGTERM) is before
+@pytest.mark.parametrize(
+    ("given", "output"),
+    [
+        ("in", "in/sub"),
+        ("in", "in"),
+        ("in/", "in/a/b"),
+        ("in/../in", "link/sub"),
+        ("in/*", "in/sub/deep"),
+        ("s3://bucket/in", "s3://bucket/in/sub"),
+    ],
+)
+def test_an_output_that_the_next_ingest_would_read_is_refused(folder, given, output):
+    (folder / "in").mkdir()
+    (folder / "link").symlink_to("in")
+    places = [one if "://" in one else folder / one for one in (given, output)]
+    command = ["--config", folder / "config.yaml", "--input", places[0]]
+    error = call(ingest, *command, "--output", places[1]).exception
+    assert isinstance(error, UsageError)
+    assert f"--output {places[1]}: lies in --input {places[0]}" in str(error)
+
+
+def test_an_output_above_the_input_is_not_empty(folder):
+    (folder / "out").mkdir()
+    (folder / "log.csv").rename(folder / "out" / "log.csv")
+    command = ["--config", folder / "config.yaml", "--input", folder / "out/log.csv"]
+    error = call(ingest, *command, "--output", folder / "out").exception
+    assert isinstance(error, UsageError)
+    assert "not empty" in str(error)
 
 
 def test_what_a_killed_ingest_left_is_removed_by_the_next(tmp_path):
@@ -152,6 +173,28 @@ def test_verify_names_a_pipe_and_goes_on(tmp_path):
     result = call(verify, tmp_path)
     assert "a.tfrecord: must be a regular file, is a named pipe" in result.stdout
     assert "1 good, 1 bad" in result.stdout
+
+
+@pytest.mark.parametrize("with_manifest", [True, False])
+def test_verify_names_a_file_without_rights_and_goes_on(
+    tmp_path, monkeypatch, with_manifest
+):
+    for name in ("a", "b"):
+        shard = tmp_path / "Split-train" / name
+        shard.parent.mkdir(exist_ok=True)
+        shard.write_bytes(b"")
+    if with_manifest:
+        sums = {"rows": 0, "clicks": 0, "bytes": 0, "payload_bytes": 0, "crc32c": 0}
+        shards = [{"file": f"Split-train/{one}", **sums} for one in "ab"]
+        train = {"rows": 0, "clicks": 0, "shards": shards}
+        read = {"rows_read": 0, "rows_written": 0, "rows_quarantined": 0}
+        content = {**read, "splits": {"train": train}}
+        (tmp_path / "manifest.json").write_text(json.dumps(content))
+    make_unreadable(monkeypatch, tmp_path / "Split-train" / "a")
+    result = call(verify, tmp_path)
+    assert f"{tmp_path}/Split-train/a: permission denied; give this" in result.stdout
+    assert "1 good, 1 bad" in result.stdout
+    assert isinstance(result.exception, RunError)
 
 
 def test_names_with_control_characters_stay_in_one_line(tmp_path):

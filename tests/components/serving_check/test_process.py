@@ -2,7 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
 
+import psutil
 import pytest
 
 from components.serving_check import process
@@ -59,6 +62,61 @@ def test_a_process_that_hangs_is_stopped(run, tmp_path):
         run(code, timeout_seconds=0.5)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_no_time_is_too_long_to_wait(run):
+    code = "(pathlib.Path(sys.argv[2]) / 'facts.json').write_text('{}')\n"
+    assert run(code, timeout_seconds=1e300) == {}
+
+
+@pytest.fixture
+def caller(tmp_path):
+    """A process that replays by a stand-in, which waits; the pid of the stand-in."""
+    os.mkfifo(tmp_path / "pid")
+    (tmp_path / "stand_in.py").write_text(
+        "import os, pathlib, sys\n"
+        "from components.serving_check.watch import end_with_stdin\n"
+        "import signal\n"
+        "end_with_stdin()\n"
+        f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid()))\n"
+        "signal.pause()\n"
+    )
+    (tmp_path / "tmp").mkdir()
+    code = (
+        "from components.serving_check import process\n"
+        "from components.serving_check.config import ServingCheckConfig\n"
+        "from pipeline.cli.signals import exit_on_sigterm\n"
+        "process.MODULE = 'stand_in'\n"
+        "with exit_on_sigterm():\n"
+        "    process.replay('model', [b'row'], ServingCheckConfig())\n"
+    )
+    places = {"PYTHONPATH": f"{tmp_path}:{os.getcwd()}", "TMPDIR": f"{tmp_path}/tmp"}
+    caller = subprocess.Popen([sys.executable, "-c", code], env=os.environ | places)
+    pid = int((tmp_path / "pid").read_text())
+    assert [one.name[:12] for one in (tmp_path / "tmp").iterdir()] == ["ctr-serving-"]
+    yield caller, pid
+    caller.kill()
+    caller.wait()
+
+
+def wait_for_end(pid):
+    """Returns when a process that is no child has ended."""
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], 60)
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie"
+
+
+def test_sigterm_ends_the_process_and_removes_its_folder(caller, tmp_path):
+    process, pid = caller
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert not psutil.pid_exists(pid)
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_the_process_does_not_outlive_a_killed_caller(caller):
+    process, pid = caller
+    process.kill()
+    wait_for_end(pid)
 
 
 def test_an_exception_is_named_without_its_message(run):

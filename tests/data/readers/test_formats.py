@@ -17,6 +17,7 @@ from data.readers.objects import to_array
 from data.readers.parquet import read_parquet
 from data.readers.tfrecord import read_tfrecord
 from data.records import frame_all
+from tests.unreadable import make_unreadable
 
 
 def dataset(**changes):
@@ -240,6 +241,16 @@ def test_given_split_by_file(tmp_path):
 def test_inputs_that_do_not_exist(tmp_path):
     with pytest.raises(DataError, match="no such file or folder"):
         find_log([str(tmp_path / "none")], dataset())
+
+
+@pytest.mark.parametrize("pattern", ["", "/*/*.csv", "/b/a.csv"])
+def test_a_folder_that_cannot_be_read_is_not_lost(tmp_path, monkeypatch, pattern):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.csv").write_text("x")
+    make_unreadable(monkeypatch, tmp_path / "b")
+    with pytest.raises(PermissionError, match=f"{tmp_path}/b"):
+        find_log([f"{tmp_path}{pattern}"], dataset())
 
 
 def test_patterns_with_and_without_folders():
