@@ -104,7 +104,7 @@ def test_the_second_run_finds_the_model_that_the_first_one_blessed(runs, place, 
     assert before.baseline is None
     assert after.baseline["gauc"].value == before.metrics["gauc"].value
     latest = json.loads(read(f"{place}/latest.json"))
-    assert latest == {"model": runs[1]["Trainer"]["model"]["uri"]}
+    assert latest == {"models": [run["Trainer"]["model"]["uri"] for run in runs]}
     # What ExampleGen's driver found came with its artifact.
     assert "input_fingerprint" in runs[0]["ClickLogExampleGen"]["examples"]["metadata"]
 
