@@ -6,7 +6,7 @@ import pydantic
 
 from components.gates_config import GatesConfig
 from data.paths import is_remote
-from data.settings import Settings
+from data.settings import Columns, Settings
 
 # Name of a class; that it is a metric is seen when the pipeline is built.
 MetricName = Annotated[str, pydantic.Field(pattern=r"^[A-Z][A-Za-z0-9]*$")]
@@ -209,7 +209,7 @@ class TrainConfig(Settings):
 class TopSlices(Settings):
     """Slices of the values with most rows; they inform and are not gated."""
 
-    slice: tuple[str, ...] = pydantic.Field(
+    slice: Columns = pydantic.Field(
         min_length=1, description="Columns of the slice; two names make a cross."
     )
     k: int = pydantic.Field(
@@ -220,7 +220,7 @@ class TopSlices(Settings):
 class EvaluateConfig(Settings):
     """What the Evaluator measures and what the gates demand."""
 
-    slices: tuple[tuple[str, ...], ...] = pydantic.Field(
+    slices: tuple[Columns, ...] = pydantic.Field(
         (), description="Columns to slice by; two names make a cross."
     )
     user_weight: Literal["impressions", "clicks", "users", "weight"] | None = (

@@ -7,7 +7,7 @@ import pydantic
 
 from components.metrics.names import METRICS
 from data.errors import suggest
-from data.settings import Settings
+from data.settings import Columns, Settings
 
 # A bound of NaN holds for nothing, and `true` or "0.1" is a slip.
 Bound = Annotated[float, pydantic.Field(strict=True, allow_inf_nan=False)]
@@ -100,7 +100,7 @@ def _known_metrics(metrics: BoundsT) -> BoundsT:
 class SliceGates(Settings):
     """Bounds that every large enough slice of some features must keep."""
 
-    slice: tuple[str, ...] = pydantic.Field(
+    slice: Columns = pydantic.Field(
         min_length=1, description="Features of the slice, in any order."
     )
     metrics: dict[str, Bounds] = pydantic.Field(min_length=1)

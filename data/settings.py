@@ -70,6 +70,18 @@ def _scalars(annotation: Any) -> frozenset[type]:
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
+def _as_list(value: Any) -> Any:
+    """A single name as a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+# Names of columns; a single one may stand without brackets.
+Columns = Annotated[
+    tuple[str, ...],
+    pydantic.BeforeValidator(_as_list, json_schema_input_type=str | tuple[str, ...]),
+]
+
+
 class _Loader(yaml.SafeLoader):
     """Safe YAML loader; refuses repeated keys, and reads scalars as YAML 1.2 does.
 

@@ -8,7 +8,7 @@ import jinja2
 from markupsafe import Markup
 
 from components.report.content import Content
-from components.report.headline import check_line, headline
+from components.report.headline import check_line, data_warnings, headline
 from components.report.slice_tables import ENOUGH_CLICKS
 from components.report.text import (
     METRIC_MEANINGS,
@@ -51,6 +51,7 @@ def render_card(content: Content, made: datetime.datetime | None = None) -> str:
         content=content,
         summary=content.summary,
         headline=headline(content),
+        data_warnings=data_warnings(content.summary),
         checks=[
             check_line(one)
             for one in (content.summary["verdict"] or {}).get("checks", ())

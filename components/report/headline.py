@@ -15,6 +15,9 @@ from components.report.text import (
     slice_name,
 )
 
+# Warnings of the data checks that the headline names.
+_NAMED = 5
+
 
 @dataclass(frozen=True)
 class Headline:
@@ -24,7 +27,8 @@ class Headline:
         status: ``blessed``, ``failed`` (the run), or ``refused``.
         title: the verdict in two words.
         reason: the verdict in one line.
-        checks: lines of the checks that failed or stayed undecided.
+        checks: lines of the checks that failed or stayed undecided, and one of the data
+            checks that warned.
     """
 
     status: str
@@ -64,11 +68,12 @@ def headline(content: Content) -> Headline:
         The top of the page.
     """
     error, verdict = content.summary.get("error"), content.summary["verdict"]
+    warned = data_warnings(content.summary)
     if error:
         return Headline("failed", "Run failed", error, [])
     if verdict is None:
         reason = content.absent.get("verdict", "")
-        return Headline("refused", "No verdict", reason, [])
+        return Headline("refused", "No verdict", reason, warned)
     lines = [
         check_line(check)
         for check in verdict["checks"]
@@ -78,7 +83,26 @@ def headline(content: Content) -> Headline:
     if verdict["blessed"]:
         status, title = "blessed", "Blessed"
     reason = verdict["reason"].removeprefix(f"{title.lower()}: ")
-    return Headline(status, title, reason, lines)
+    return Headline(status, title, reason, lines + warned)
+
+
+def data_warnings(summary: dict[str, Any]) -> list[str]:
+    """The data checks that warned, in one line: a leak does not stop a blessing.
+
+    Args:
+        summary: of a run.
+
+    Returns:
+        The line, or none.
+    """
+    findings = (summary.get("data_checks") or {}).get("findings", ())
+    warned = [one for one in findings if one["status"] == "warn"]
+    if not warned:
+        return []
+    what = (f"{one['check']} of {one['subject'] or 'all rows'}" for one in warned)
+    named = list(dict.fromkeys(what))
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return [f"data checks warned: {', '.join(named[:_NAMED])}{more}"]
 
 
 def check_line(check: dict[str, Any]) -> str:

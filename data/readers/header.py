@@ -1,5 +1,6 @@
 """The header line of delimited text, and what can be wrong with it."""
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -96,8 +97,9 @@ def check_columns(
     )
     if delimiter and len(names) == 1 and other:
         raise DataError(
-            f"{file}: header is one column; it holds {other!r}, which may be the "
-            f"delimiter (declared: {delimiter!r}). Columns wanted: {listed}"
+            f"{file}: line 1 is one column by the delimiter {delimiter!r}; it holds "
+            f"{other!r}: declare data.layouts: [{{delimiter: {json.dumps(other)}}}], and "
+            f"header: [names] besides if it has no header line. Columns wanted: {listed}"
         )
     if delimiter and not any(name.strip().casefold() in loose for name in wanted):
         raise DataError(

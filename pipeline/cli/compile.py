@@ -57,6 +57,11 @@ def compile_(
     if target is None:
         raise UsageError("--target: needed: kubeflow or vertex; pass one")
     path = _output(output, target)
+    if config is not None and path.exists() and path.samefile(config):
+        raise UsageError(
+            f"--output {path}: is the configuration, which it would replace; name "
+            "another file"
+        )
     from pipeline.config import load
     from pipeline.kubeflow.request import request_of
 
@@ -68,6 +73,7 @@ def compile_(
         pipeline_root=pipeline_root,
         input_base=input_base,
     )
+    warn_of_local_input(request.input_base)
     if not verbose:
         from pipeline.cli.quiet import silence
 
@@ -100,6 +106,20 @@ def compile_(
         },
         as_json,
     )
+
+
+def warn_of_local_input(place: str) -> None:
+    """Warns of a log on this machine, which a pod will look for in its own.
+
+    Args:
+        place: the log that a compiled pipeline reads.
+    """
+    if os.path.exists(place):
+        click.echo(
+            f"warning: input {place}: lies on this machine; a pod reads it only from a "
+            "volume that is mounted there; pass --input, such as s3://BUCKET/FOLDER",
+            err=True,
+        )
 
 
 def _check(spec: Path, as_json: bool) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from pipeline.cli.options import ANY_PATH, config_options, root_option
@@ -67,7 +66,7 @@ def profile(
             progress,
             seconds=seconds,
             compare=compare,
-            note=lambda text: progress.note(escape(text)),
+            note=progress.note,
         )
     if as_json:
         click.echo(json.dumps(found, allow_nan=False))

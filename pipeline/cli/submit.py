@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from data.errors import UsageError
+from pipeline.cli.compile import warn_of_local_input
 from pipeline.cli.options import ANY_PATH, config_options, input_option
 
 
@@ -84,6 +85,7 @@ def submit(
         pipeline_root=pipeline_root,
         input_base=input_base,
     )
+    warn_of_local_input(request.input_base)
     texts = dict(_split(one) for one in given)
     if not verbose:
         from pipeline.cli.quiet import silence

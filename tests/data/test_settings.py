@@ -7,7 +7,7 @@ import pytest
 
 from data.dataset import Dataset
 from data.errors import ConfigError
-from data.settings import parse, read_yaml
+from data.settings import Columns, Settings, parse, read_yaml
 
 
 def good() -> dict[str, Any]:
@@ -281,3 +281,13 @@ def test_settings_that_contradict_each_other_are_refused(
     changes: dict[str, Any], message: str
 ) -> None:
     assert message in fault(good() | changes)
+
+
+def test_a_single_column_may_stand_without_brackets() -> None:
+    class Sliced(Settings):
+        slices: tuple[Columns, ...]
+
+    content = {"slices": ["device", ["device", "hour"]]}
+    assert Sliced.model_validate(content).slices == (("device",), ("device", "hour"))
+    item = Sliced.model_json_schema()["properties"]["slices"]["items"]
+    assert {one["type"] for one in item["anyOf"]} == {"string", "array"}

@@ -109,6 +109,13 @@ def faults(document: Document) -> Iterator[Fault]:
                     kind,
                     "only containers and importers run; replace it by a container",
                 )
+        if "container" in executor and not executor["container"].get("image"):
+            yield Fault(
+                RULE,
+                f"deploymentSpec.executors.{label}.container.image",
+                "",
+                "must name an image; set it",
+            )
     for place, task in document.tasks():
         component = document.component_of(task)
         runs = component.get("executorLabel")

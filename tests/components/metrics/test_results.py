@@ -98,6 +98,15 @@ def test_slices_come_by_features_then_by_values_and_all_rows_first():
     ]
 
 
+def test_numbers_written_as_text_come_by_size_and_before_text():
+    values = ["b", "10", "9", "-1.5", "7", "007", "1e5", "1.25"]
+    ordered = sort_slices([slice_of({"x": value}) for value in values])
+    assert [one.slice["x"] for one in ordered] == [
+        *("-1.5", "1.25", "007", "7", "9", "10"),
+        *("1e5", "b"),
+    ]
+
+
 DEVICES = [
     slice_of({"device": "ios"}, weight=60, predicted=9, clicks=6),
     slice_of({"device": "web"}, weight=40, predicted=3, clicks=6),

@@ -1,5 +1,6 @@
 """The model card: the report's numbers in Markdown."""
 
+import dataclasses
 import re
 
 from components.report.card import markdown, render_card
@@ -54,3 +55,12 @@ def test_the_card_of_a_failed_run_says_what_is_absent(failed):
     assert "**Run failed**: clicks.csv:7: label: &lt;script&gt;" in text
     assert "Absent: ClickLogExampleGen failed." in text
     assert "Absent: the run did not reach Trainer." in text
+
+
+def test_data_checks_that_warned_stand_in_the_card(content):
+    finding = {"check": "leakage", "subject": "dwell", "status": "warn"}
+    checks = {"reason": "1 warned", "findings": [finding]}
+    warned = dataclasses.replace(
+        content, summary=content.summary | {"data_checks": checks}
+    )
+    assert "\ndata checks warned: leakage of dwell.\n" in render_card(warned)

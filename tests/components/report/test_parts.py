@@ -6,6 +6,7 @@ import pytest
 
 from components.report.chart import figure, label, plain
 from components.report.curve_charts import calibration_chart, score_chart
+from components.report.headline import data_warnings
 from components.report.run_tables import cost_table, epoch_table, feature_table
 from components.report.slice_charts import MOST_SLICES, metric_charts
 from components.report.slice_tables import extreme_tables
@@ -55,6 +56,21 @@ def test_text_from_data_has_no_tags_in_a_chart():
 def test_a_figure_has_null_where_a_number_is_not_finite():
     trace = {"type": "scatter", "y": [1.0, math.nan, math.inf]}
     assert figure([trace], "x", "y")["data"][0]["y"] == [1.0, None, None]
+
+
+def test_data_checks_that_warned_are_named_once_and_a_few_only():
+    def finding(check, subject, status="warn"):
+        return {"check": check, "subject": subject, "status": status}
+
+    found = [finding("skew", "price"), finding("skew", "price"), finding("overlap", "")]
+    checks = {"findings": [*found, finding("leakage", "item", status="pass")]}
+    assert data_warnings({"data_checks": checks}) == [
+        "data checks warned: skew of price, overlap of all rows"
+    ]
+    assert data_warnings({"data_checks": None}) == data_warnings({}) == []
+    many = {"findings": [finding("skew", f"x{at}") for at in range(7)]}
+    (line,) = data_warnings({"data_checks": many})
+    assert line.endswith("skew of x4 and 2 more")
 
 
 def test_scores_of_each_class_sum_to_one():

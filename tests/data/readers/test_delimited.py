@@ -136,7 +136,10 @@ def test_typed_and_declared_headers(tmp_path):
         (b"user,click,click\n1,1,1\n", "column 'click' twice"),
         (b"user, click \n1,1\n", "no column 'click'.*Did you mean ' click '"),
         (b"u81,1\nu82,0\n", "line 1 names none of the columns wanted"),
-        (b"user;click\n1;0\n", "holds ';', which may be the delimiter"),
+        (
+            b"user;click\n1;0\n",
+            r"holds ';': declare data.layouts: \[\{delimiter: \";\"\}\], and header",
+        ),
     ],
 )
 def test_header_faults(tmp_path, header, message):

@@ -9,6 +9,7 @@ import yaml
 from click.testing import CliRunner
 
 from data.errors import UsageError
+from pipeline.cli.compile import warn_of_local_input
 from pipeline.cli.main import cli
 
 
@@ -144,3 +145,22 @@ def test_help_and_configuration_import_neither_kfp_nor_tfx():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_a_compile_does_not_replace_its_configuration(tmp_path):
+    config = tmp_path / "ads.yaml"
+    config.write_text("name: ads\n")
+    done = call("--config", config, "--target", "kubeflow", "--output", config)
+    assert isinstance(done.exception, UsageError)
+    assert "is the configuration, which it would replace" in str(done.exception)
+    assert config.read_text() == "name: ads\n"
+
+
+def test_a_log_on_this_machine_is_warned_of(tmp_path, capsys):
+    warn_of_local_input("s3://bucket/log")
+    warn_of_local_input(f"{tmp_path}/absent")
+    assert capsys.readouterr().err == ""
+    warn_of_local_input(str(tmp_path))
+    assert capsys.readouterr().err.startswith(
+        f"warning: input {tmp_path}: lies on this"
+    )

@@ -266,3 +266,11 @@ def test_custom_jobs_and_missing_executors_are_refused(document, task):
     task["componentRef"]["name"] = "Puscher"
     (fault,) = check(document)
     assert fault.value == "Puscher"
+
+
+@pytest.mark.parametrize("image", ["", None])
+def test_a_container_names_its_image(document, container, image):
+    container["image"] = image
+    if image is None:
+        del container["image"]
+    assert resolver.RULE in rules_of(document)
