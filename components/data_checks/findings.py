@@ -127,15 +127,14 @@ class DataChecksResult:
 
     @property
     def refusal(self) -> str:
-        """The failed checks in one line, with a remedy."""
+        """The failed checks in one line, with those that warned and a remedy."""
         failed = [one for one in self.findings if one.status == "fail"]
-        named = [str(one) for one in failed[:_NAMED]]
-        if len(failed) > _NAMED:
-            named.append(f"and {len(failed) - _NAMED} more")
+        warned = [one for one in self.findings if one.status == "warn"]
         rules = ", ".join(sorted({f"data_checks.{one.check}" for one in failed}))
+        besides = f" (warned besides: {_listed(warned)})" if warned else ""
         return (
-            f"data checks failed: {'; '.join(named)}. Mend the log, or change limit or "
-            f"level of {rules}"
+            f"data checks failed: {_listed(failed)}{besides}. Mend the log, or change "
+            f"limit or level of {rules}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -147,3 +146,11 @@ class DataChecksResult:
             "findings": [dataclasses.asdict(one) for one in self.findings],
             "click_rates": list(self.click_rates),
         }
+
+
+def _listed(findings: list[Finding]) -> str:
+    """Some findings, and how many more there are."""
+    named = [str(one) for one in findings[:_NAMED]]
+    if len(findings) > _NAMED:
+        named.append(f"and {len(findings) - _NAMED} more")
+    return "; ".join(named)

@@ -71,6 +71,15 @@ def test_the_refusal_names_five_checks_and_counts_the_rest():
     assert "and 2 more. Mend the log" in result.refusal
 
 
+def test_the_refusal_also_names_what_warned():
+    found = [shift("a", 0.2, "fail"), shift("b", 0.2), shift("c", 0.01)]
+    text = DataChecksResult(rows=1, findings=found, click_rates=[]).refusal
+    before, _, behind = text.partition("(warned besides: ")
+    assert "'a'" in before
+    assert "'b'" in behind
+    assert "'c'" not in text
+
+
 @pytest.mark.engine
 @pytest.mark.parametrize("enabled", [True, False])
 def test_transform_waits_for_the_checks_unless_they_are_off(enabled):
