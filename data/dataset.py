@@ -17,10 +17,16 @@ MAX_TRAIN_SHARDS = 10_000
 class Dataset(Settings):
     """Everything about the input: layouts, keys, features, split, bad rows."""
 
-    layouts: tuple[Layout, ...] = pydantic.Field((Layout(),), min_length=1)
-    keys: Keys
-    split: Split
-    features: tuple[Feature, ...] = pydantic.Field(min_length=1)
+    layouts: tuple[Layout, ...] = pydantic.Field(
+        (Layout(),),
+        min_length=1,
+        description="How the files come; the first layout whose files exist is used.",
+    )
+    keys: Keys = pydantic.Field(description="Columns with a role.")
+    split: Split = pydantic.Field(description="Which rows are evaluated.")
+    features: tuple[Feature, ...] = pydantic.Field(
+        min_length=1, description="What the model reads, one entry an input."
+    )
     carry: tuple[str, ...] = pydantic.Field(
         (), description="Columns kept for evaluation that no feature reads."
     )
@@ -33,10 +39,18 @@ class Dataset(Settings):
         le=MAX_TRAIN_SHARDS,
         description="Shards of the train split; by input size when absent.",
     )
-    on_bad_row: Literal["refuse", "quarantine"] = "refuse"
+    on_bad_row: Literal["refuse", "quarantine"] = pydantic.Field(
+        "refuse",
+        description=(
+            "refuse: stop at the first bad row. quarantine: put bad rows aside and go "
+            "on."
+        ),
+    )
     # A hundredth: above it the log is broken as a whole, and the rest of it is not a
     # fair sample either.
-    max_bad_fraction: float = pydantic.Field(0.01, ge=0, le=1)
+    max_bad_fraction: float = pydantic.Field(
+        0.01, ge=0, le=1, description="Larger shares of bad rows stop the ingest."
+    )
 
     @pydantic.model_validator(mode="after")
     def _features_fit(self) -> "Dataset":

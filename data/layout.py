@@ -15,11 +15,16 @@ class TimeSplit(Settings):
     The validation rows are the latest of those before the evaluated ones.
     """
 
-    by: Literal["time"]
+    by: Literal["time"] = pydantic.Field(description="The latest rows are evaluated.")
     eval_days: int | None = pydantic.Field(
         None, ge=1, description="Last calendar days (UTC) that are evaluated."
     )
-    eval_fraction: float | None = pydantic.Field(None, gt=0, lt=1)
+    eval_fraction: float | None = pydantic.Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Share of the rows, the latest, that is evaluated.",
+    )
     validate_days: int | None = pydantic.Field(
         None, ge=1, description="Days before those that validate during training."
     )
@@ -48,16 +53,24 @@ class TimeSplit(Settings):
 class HashSplit(Settings):
     """Evaluate on a share of the values of a key, so that a value never straddles."""
 
-    by: Literal["hash"]
-    columns: tuple[str, ...] = pydantic.Field(min_length=1)
-    eval_fraction: float = pydantic.Field(0.2, gt=0, lt=1)
+    by: Literal["hash"] = pydantic.Field(
+        description="A share of the values of a key is evaluated."
+    )
+    columns: tuple[str, ...] = pydantic.Field(
+        min_length=1, description="Columns of the key, such as the user's."
+    )
+    eval_fraction: float = pydantic.Field(
+        0.2, gt=0, lt=1, description="Share of the keys that is evaluated."
+    )
     validate_fraction: float | None = pydantic.Field(
         None,
         gt=0,
         lt=1,
         description="Share of the remaining keys that validate during training.",
     )
-    salt: str = ""
+    salt: str = pydantic.Field(
+        "", description="Hashed with the key; another text draws another split."
+    )
 
     @property
     def has_validation(self) -> bool:
@@ -68,11 +81,13 @@ class HashSplit(Settings):
 class GivenSplit(Settings):
     """The files say it: patterns relative to the input."""
 
-    by: Literal["given"]
-    train: str
-    eval: str
+    by: Literal["given"] = pydantic.Field(
+        description="The files of the log say what is evaluated."
+    )
+    train: str = pydantic.Field(description="Pattern of the files that are trained on.")
+    eval: str = pydantic.Field(description="Pattern of the files that are evaluated.")
     validation: str | None = pydantic.Field(
-        None, description="Files that validate during training."
+        None, description="Pattern of the files that validate during training."
     )
 
     @pydantic.model_validator(mode="after")
@@ -96,8 +111,10 @@ Split = Annotated[
 class Extract(Settings):
     """A text column cut out of another: the first group of a regular expression."""
 
-    column: str
-    pattern: str
+    column: str = pydantic.Field(description="Column of the table that is cut.")
+    pattern: str = pydantic.Field(
+        description="Regular expression; a text without a match gives no value."
+    )
 
 
 class Join(Settings):
@@ -105,13 +122,22 @@ class Join(Settings):
 
     files: str = pydantic.Field(description="Pattern beside the log's files.")
     key: str = pydantic.Field(description="Key column, of the same name on both sides.")
-    format: Format = "auto"
-    delimiter: str | None = None
-    encoding: str = "utf-8"
+    format: Format = pydantic.Field(
+        "auto",
+        description="csv, tsv or parquet; auto: by its first bytes and its ending.",
+    )
+    delimiter: str | None = pydantic.Field(
+        None, description="One character; a comma, or a tab in tsv, when absent."
+    )
+    encoding: str = pydantic.Field(
+        "utf-8", description="Of text, such as latin-1, by its name in Python."
+    )
     quoting: bool = pydantic.Field(
         True, description="Whether fields may stand in double quotes."
     )
-    typed_header: bool = False
+    typed_header: bool = pydantic.Field(
+        False, description="Header cells are name:type (RecBole atomic files)."
+    )
     header: tuple[str, ...] | None = pydantic.Field(
         None, description="Column names of a table without a header line."
     )
@@ -122,7 +148,10 @@ class Join(Settings):
         default_factory=dict,
         description="New list column: names of those of these columns that hold 1.",
     )
-    extract: dict[str, Extract] = pydantic.Field(default_factory=dict)
+    extract: dict[str, Extract] = pydantic.Field(
+        default_factory=dict,
+        description="New column: a text cut out of another column.",
+    )
     columns: tuple[str, ...] | None = pydantic.Field(
         None, description="Columns to take; all when absent."
     )
@@ -131,11 +160,24 @@ class Join(Settings):
 class Layout(Settings):
     """One way in which a data set's files come; the first whose files exist is used."""
 
-    name: str = "default"
-    files: tuple[str, ...] = ("*",)
-    format: Format = "auto"
-    delimiter: str | None = None
-    encoding: str = "utf-8"
+    name: str = pydantic.Field("default", description="Stands in messages.")
+    files: tuple[str, ...] = pydantic.Field(
+        ("*",),
+        description=(
+            "Patterns of the log's files below the input; one without / looks at the "
+            "file's name alone."
+        ),
+    )
+    format: Format = pydantic.Field(
+        "auto",
+        description="auto: each file by its first bytes and its ending (.csv.gz, too).",
+    )
+    delimiter: str | None = pydantic.Field(
+        None, description="One character; a comma, or a tab in tsv, when absent."
+    )
+    encoding: str = pydantic.Field(
+        "utf-8", description="Of text, such as latin-1, by its name in Python."
+    )
     quoting: bool = pydantic.Field(
         True, description="Whether fields may stand in double quotes."
     )
@@ -151,7 +193,9 @@ class Layout(Settings):
     absent: tuple[str, ...] = pydantic.Field(
         (), description="Declared columns that these files lack: empty in every row."
     )
-    joins: tuple[Join, ...] = ()
+    joins: tuple[Join, ...] = pydantic.Field(
+        (), description="Side tables whose columns every row gets by a key."
+    )
     split: Split | None = pydantic.Field(
         None, description="Split of these files, where it differs from the data's."
     )
