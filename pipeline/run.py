@@ -19,6 +19,7 @@ from pipeline.history import History
 from pipeline.observer import Observer
 from pipeline.pipeline import Locations, create_pipeline
 from pipeline.recovery import recover
+from pipeline.run_files import root_flag
 from pipeline.run_lock import run_lock
 from pipeline.usage import Usage, measured
 
@@ -53,7 +54,7 @@ def run(
         check_exists(input_base)
     if config.evaluate.reference is not None:
         saved_model_path(config.evaluate.reference)
-    folders = local_runner.Folders((root / config.name).resolve())
+    folders = _folders(config, root)
     with run_lock(folders.base, wait=wait, told=observer.note):
         killed = recover(folders.metadata, folders.artifacts)
         if killed:
@@ -66,16 +67,17 @@ def run(
             # The Evaluator checks that too, but only when the training is paid for.
             columns = {one.name: one.dtype for one in shard_columns(config.data)}
             check_baseline(baseline, columns)
-        return _run(config, input_base, folders, observer)
+        return _run(config, input_base, root, observer)
 
 
 def _run(
     config: PipelineConfig,
     input_base: str | None,
-    folders: local_runner.Folders,
+    root: Path,
     observer: Observer,
 ) -> dict[str, Any]:
     """Runs the pipeline in a folder that it has for itself."""
+    folders = _folders(config, root)
     base = input_base or config.input or simulated(config, folders.base, observer)
     recorder = Recorder(observer)
     runner = local_runner.MeasuredDagRunner(recorder)
@@ -100,6 +102,9 @@ def _run(
         )
         result["error"] = str(failure) if failure else None
         summary.write(folders.reports, result)
+        if failure:
+            command = f"ctr report --run {runner.run_id}{root_flag(root)}"
+            observer.note(f"summary: {result['file']}; `{command}` makes a page of it")
     except Exception as error:
         # A full disk stops the summary, too; what stopped the run is the news.
         if failure is None:
@@ -108,6 +113,11 @@ def _run(
     if failure:
         raise failure
     return result
+
+
+def _folders(config: PipelineConfig, root: Path) -> local_runner.Folders:
+    """Where the pipeline lives under a root."""
+    return local_runner.Folders((root / config.name).resolve())
 
 
 def check_exists(input_base: str) -> None:

@@ -17,8 +17,9 @@ def run_diff(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
     Returns:
         ``causes``: path -> [first, second] of settings, code, versions and input that
-        differ; ``data``: the same for counts of rows; ``metrics``: for each slice of
-        either, metric -> [first, second], undefined values as None; ``verdict``: both.
+        differ, entries of a list by their ``name``; ``data``: the same for counts of
+        rows; ``metrics``: for each slice of either, metric -> [first, second],
+        undefined values as None; ``runs``, ``pipelines`` and ``verdict``: of both.
     """
     causes: dict[str, list[Any]] = {}
     for name in _CAUSES:
@@ -31,6 +32,7 @@ def run_diff(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     }
     return {
         "runs": [first["run"], second["run"]],
+        "pipelines": [first["pipeline"], second["pipeline"]],
         "causes": causes,
         "data": data,
         "metrics": _metrics(first, second),
@@ -39,24 +41,33 @@ def run_diff(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
 
 def _differences(path: str, first: Any, second: Any) -> dict[str, list[Any]]:
-    """Leaves that differ, by their path."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        found: dict[str, list[Any]] = {}
-        for key in sorted({*first, *second}):
-            found |= _differences(f"{path}.{key}", first.get(key), second.get(key))
-        return found
-    if _is_list(first) and _is_list(second) and len(first) == len(second):
-        return {
-            place: pair
-            for index, (one, other) in enumerate(zip(first, second, strict=True))
-            for place, pair in _differences(f"{path}[{index}]", one, other).items()
-        }
-    return {} if first == second else {path: [first, second]}
+    """The smallest parts that differ, by their path."""
+    ours, theirs = _parts(first), _parts(second)
+    if ours is None or theirs is None or type(first) is not type(second):
+        return {} if first == second else {path: [first, second]}
+    found: dict[str, list[Any]] = {}
+    for key in ours | theirs:
+        found |= _differences(f"{path}{key}", ours.get(key), theirs.get(key))
+    if isinstance(first, list):
+        # The order of features is that of a model's inputs.
+        orders = [
+            [k[1:-1] for k in ours if k in theirs],
+            [k[1:-1] for k in theirs if k in ours],
+        ]
+        if orders[0] != orders[1]:
+            found[f"{path} (order)"] = orders
+    return found
 
 
-def _is_list(value: Any) -> bool:
-    """True for lists of a JSON value."""
-    return isinstance(value, list)
+def _parts(value: Any) -> dict[str, Any] | None:
+    """Parts of a mapping or of a list of mappings, by how a path goes on to them."""
+    if isinstance(value, dict):
+        return {f".{key}": one for key, one in value.items()}
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        names = [one["name"] for one in value if isinstance(one.get("name"), str)]
+        keys = names if len(set(names)) == len(value) else range(len(value))
+        return {f"[{key}]": one for key, one in zip(keys, value, strict=True)}
+    return None
 
 
 def _metrics(first: dict[str, Any], second: dict[str, Any]) -> list[dict[str, Any]]:

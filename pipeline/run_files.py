@@ -1,13 +1,20 @@
 """The summaries that runs left on disk."""
 
+import fcntl
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from data import paths
 from data.errors import CtrError, UsageError, suggest
+from pipeline.run_lock import LOCK_FILE
 from pipeline.summary_schema import Listed, fault_of
+
+LATEST = "latest"
+# What `--root` is unless it is given.
+DEFAULT_ROOT = Path("runs")
 
 
 @dataclass(frozen=True)
@@ -24,11 +31,12 @@ class Summaries:
     runs: list[dict[str, Any]]
     faults: dict[Path, str]
 
-    def find(self, run_id: str) -> dict[str, Any]:
+    def find(self, run_id: str, pipeline: str | None = None) -> dict[str, Any]:
         """The summary of one run.
 
         Args:
             run_id: an id, the start of one, or ``latest``.
+            pipeline: name of the only pipeline to look into, or None for all.
 
         Returns:
             The summary.
@@ -37,22 +45,29 @@ class Summaries:
             UsageError: no run or several runs are meant, or one whose summary cannot
                 be read.
         """
+        runs = [one for one in self.runs if pipeline in (None, one["pipeline"])]
         found = (
-            self.runs[-1:]
-            if run_id == "latest"
-            else [one for one in self.runs if one["run"].startswith(run_id)]
+            runs[-1:]
+            if run_id == LATEST
+            else [one for one in runs if one["run"].startswith(run_id)]
         )
         if len(found) == 1:
             return found[0]
         for file, fault in self.faults.items():
             if not found and file.stem.startswith(run_id):
                 raise UsageError(fault)
-        known = [one["run"] for one in self.runs]
+        known = [one["run"] for one in runs]
         what = "several runs" if found else "no run"
+        of = f" of pipeline '{pipeline}'" if pipeline else ""
         raise UsageError(
-            f"{what} '{run_id}' under {self.root}.{suggest(run_id, known)} "
-            "`ctr runs list` shows them"
+            f"{what} '{run_id}'{of} under {self.root}.{suggest(run_id, known)} "
+            f"`ctr runs list{root_flag(self.root)}` shows them"
         )
+
+
+def root_flag(root: Path) -> str:
+    """`` --root PATH`` for a command that a hint names; empty for the default."""
+    return "" if root == DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
 
 
 def read_summaries(root: Path, pipeline: str | None = None) -> Summaries:
@@ -78,6 +93,32 @@ def read_summaries(root: Path, pipeline: str | None = None) -> Summaries:
         except CtrError as error:
             faults[path] = str(error)
     return Summaries(root, sorted(runs, key=lambda one: one["run"]), faults)
+
+
+def running_pipelines(root: Path, pipeline: str | None = None) -> list[str]:
+    """Names the pipelines that a run is at work in.
+
+    Args:
+        root: folder that holds all runs.
+        pipeline: name of the only pipeline to look at, or None for all.
+
+    Returns:
+        Names of their folders, sorted. A killed run holds no lock, so it is not there.
+    """
+    files = sorted(root.glob(f"{pipeline or '*'}/{LOCK_FILE}"))
+    return [file.parent.name for file in files if file.is_file() and _is_held(file)]
+
+
+def _is_held(lock: Path) -> bool:
+    """Whether a run holds a lock; takes a shared one for a moment to find out."""
+    try:
+        with open(lock, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # without the right to look, nothing is known of it
+        return False
+    return False
 
 
 def find_summary(root: Path, run_id: str) -> dict[str, Any]:

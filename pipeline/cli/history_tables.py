@@ -7,8 +7,16 @@ from rich.table import Table
 from pipeline.cli.tables import METRICS, cell, number, slice_name
 
 
-def runs_table(summaries: list[dict[str, Any]]) -> Table:
-    """One line a run."""
+def runs_table(summaries: list[dict[str, Any]], running: list[str]) -> Table:
+    """One line a run.
+
+    Args:
+        summaries: of the runs that ended.
+        running: pipelines with a run at work, which has no summary yet.
+
+    Returns:
+        The table, the runs at work last.
+    """
     table = Table()
     # An id that is cut cannot be copied into `runs show`.
     table.add_column("run", no_wrap=True, min_width=26)
@@ -30,19 +38,27 @@ def runs_table(summaries: list[dict[str, Any]]) -> Table:
             number(overall["metrics"].get("pcop")) if overall else "",
             cell((summary["pushed"] or "").rsplit("/", 1)[-1]),
         )
+    for name in running:
+        table.add_row("", cell(name), "running")
     return table
 
 
 def causes_table(causes: dict[str, list[Any]]) -> Table:
     """One line for each thing that differs between two runs."""
-    table = Table(
-        title="differs" if causes else "no setting, code, version or input differs"
-    )
+    table = Table(title="differs")
     for name in ("what", "first", "second"):
         table.add_column(name, overflow="fold")
     for path, pair in causes.items():
-        table.add_row(*map(cell, (path, *pair)))
+        table.add_row(cell(path), *(cell(_plain(side)) for side in pair))
     return table
+
+
+def _plain(value: Any) -> str:
+    """A setting's text; a mapping by what is set in it."""
+    if isinstance(value, dict):
+        pairs = [f"{key}: {one}" for key, one in value.items() if one is not None]
+        return ", ".join(pairs)
+    return "-" if value is None else str(value)
 
 
 def metric_diff_table(slices: list[dict[str, Any]]) -> Table:

@@ -143,11 +143,7 @@ def _call() -> int:
         print_error("interrupted")
         return 130
     except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        hint = f" Try '{context.command_path} --help'." if context else ""
-        # Click lists choices in lines of their own.
-        message = " ".join(error.format_message().split())
-        print_error(f"error: {one_line(message)}{hint}")
+        print_error(_click_fault(error))
         return error.exit_code
     except Exception as error:
         fault = disk_error(error) or _os_fault(error)
@@ -156,6 +152,17 @@ def _call() -> int:
         print_error(f"error: {fault}")
         return 1
     return returned if isinstance(returned, int) else 0
+
+
+def _click_fault(error: click.ClickException) -> str:
+    """What click says in one line; the help of a group that was called alone."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return error.format_message()
+    context = getattr(error, "ctx", None)
+    hint = f" Try '{context.command_path} --help'." if context else ""
+    # Click lists choices in lines of their own.
+    message = " ".join(error.format_message().split())
+    return f"error: {one_line(message)}{hint}"
 
 
 def _os_fault(error: Exception) -> str | None:

@@ -21,6 +21,11 @@ from pipeline.cli.tables import (
     verdict_lines,
 )
 
+NO_GATES = (
+    "no gates in evaluate.gates: the model will be neither blessed nor pushed; "
+    "docs/metrics.md shows gates"
+)
+
 
 @click.command()
 @config_options
@@ -52,10 +57,13 @@ def run(
     from pipeline.config import load
 
     settings = load(config, preset)
+    gates = settings.evaluate.gates
     if without_baseline:
         settings = settings.without_baseline()
     console = Console(stderr=True)
     with RunProgress(console) as progress:
+        if not (gates.overall or gates.slices or gates.reference):
+            progress.warn(NO_GATES)
         progress.started("start-up")
         if not verbose:
             from pipeline.cli.quiet import silence
@@ -81,6 +89,10 @@ def show(result: dict[str, Any], console: Console) -> None:
         console: where to.
     """
     console.print(component_table(result["components"]))
+    error = result.get("error")
+    if error:
+        for line in f"error: {error}".splitlines():
+            print_line(console, line)
     if result["data"]:
         print_line(console, data_line(result["data"]))
     checks = result.get("data_checks")
@@ -93,9 +105,15 @@ def show(result: dict[str, Any], console: Console) -> None:
         console.print(slice_table(result["slices"]))
         for note in metric_notes(result["slices"][0]):
             print_line(console, note)
-    wanted = result["config"]["evaluate"].get("baseline", True)
-    none = "none yet (first run)" if wanted else "left out"
-    print_line(console, f"baseline: {result['baseline'] or none}")
+    _show_outcome(result, console)
+
+
+def _show_outcome(result: dict[str, Any], console: Console) -> None:
+    """Prints what became of the model, as far as the run came."""
+    if result["slices"] is not None:
+        wanted = result["config"]["evaluate"].get("baseline", True)
+        none = "none yet (first run)" if wanted else "left out"
+        print_line(console, f"baseline: {result['baseline'] or none}")
     if result["verdict"]:
         for line in verdict_lines(result["verdict"]):
             console.print(line, highlight=False, soft_wrap=True)
@@ -104,4 +122,5 @@ def show(result: dict[str, Any], console: Console) -> None:
         ("evaluation", "evaluation"),
         ("summary", "file"),
     ):
-        print_line(console, f"{name}: {result[key] or 'none'}")
+        if result[key] or not result.get("error"):
+            print_line(console, f"{name}: {result[key] or 'none'}")

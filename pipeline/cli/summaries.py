@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pipeline.run_files import Summaries, read_summaries
+from pipeline.run_files import LATEST, Summaries, read_summaries
 
 
 def open_summaries(root: Path, pipeline: str | None = None) -> Summaries:
@@ -26,12 +26,16 @@ def open_summaries(root: Path, pipeline: str | None = None) -> Summaries:
     return summaries
 
 
-def find_runs(root: Path, *run_ids: str) -> list[dict[str, Any]]:
+def find_runs(
+    root: Path, *run_ids: str, pipeline: str | None = None
+) -> list[dict[str, Any]]:
     """Reads the summaries of some runs, and warns of files that are none.
 
     Args:
         root: folder that holds all runs.
-        run_ids: ids, starts of ids, or ``latest``.
+        run_ids: ids, starts of ids, or ``latest``; beside an id that is the latest run
+            of the same pipeline.
+        pipeline: name of the only pipeline to look into, or None for all.
 
     Returns:
         One summary an id.
@@ -40,7 +44,9 @@ def find_runs(root: Path, *run_ids: str) -> list[dict[str, Any]]:
         UsageError: an id means no run or several, or one whose summary is damaged.
     """
     summaries = read_summaries(root)
-    found = [summaries.find(run_id) for run_id in run_ids]
+    by_id = {one: summaries.find(one, pipeline) for one in run_ids if one != LATEST}
+    beside = next((run["pipeline"] for run in by_id.values()), pipeline)
+    found = [by_id.get(one) or summaries.find(one, beside) for one in run_ids]
     _warn(summaries)
     return found
 

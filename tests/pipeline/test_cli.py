@@ -5,14 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner
 
+from data.errors import RunError
 from pipeline.cli.main import COMMANDS, cli
 from pipeline.cli.options import PathType
+from pipeline.preset_files import PRESETS
 
 HEAVY = ("tensorflow", "tfx", "apache_beam", "keras", "pandas", "pyarrow", "numpy")
 
@@ -102,6 +106,36 @@ def test_wrong_usage_is_one_line_that_names_the_help(
     assert lines[0].startswith("error: ")
     assert text in lines[0]
     assert "--help" in lines[0]
+
+
+@pytest.mark.parametrize("arguments", [(), ("runs",)])
+def test_a_group_that_is_called_alone_prints_its_help_as_it_is(
+    arguments: tuple[str, ...],
+) -> None:
+    alone, asked = run_ctr(*arguments), run_ctr(*arguments, "--help")
+    assert alone.returncode == 2
+    # As click has it: no command is wrong usage, so the help goes to stderr.
+    assert (alone.stdout, alone.stderr) == ("", asked.stdout)
+
+
+@pytest.mark.parametrize("has_gates", [True, False])
+def test_a_run_that_cannot_be_blessed_says_so_before_it_starts(
+    has_gates: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise RunError("the run began")
+
+    # The module itself would import TFX.
+    monkeypatch.setitem(sys.modules, "pipeline.run", types.SimpleNamespace(run=run))
+    content = yaml.safe_load((PRESETS / "demo.yaml").read_text())
+    if not has_gates:
+        del content["evaluate"]["gates"]
+    path = tmp_path / "a.yaml"
+    path.write_text(yaml.safe_dump(content))
+    # Verbose, for else it would turn logging off for the tests after it, too.
+    done = CliRunner().invoke(cli, ["run", "-v", "--config", str(path)])
+    assert str(done.exception) == "the run began"
+    assert ("no gates in evaluate.gates" in done.output) is not has_gates
 
 
 def test_faulty_configuration_is_one_line_and_exits_with_2(tmp_path: object) -> None:

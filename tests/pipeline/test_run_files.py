@@ -12,8 +12,10 @@ from rich.console import Console
 from data.errors import UsageError
 from pipeline.cli.history_tables import runs_table
 from pipeline.cli.main import cli
+from pipeline.cli.options import root_option
 from pipeline.cli.run import show
-from pipeline.run_files import read_summaries
+from pipeline.run_files import DEFAULT_ROOT, read_summaries, root_flag
+from pipeline.run_lock import run_lock
 from pipeline.summary_schema import Shown, fault_of
 
 GAUC = {"value": 0.7, "ci95": [0.6, 0.8], "reason": None, "effective_users": 9.0}
@@ -216,7 +218,7 @@ def test_names_of_runs_are_no_markup_and_no_commands(reports):
     (reports / f"{run}.json").write_text(json.dumps(SUMMARY | {"run": run}))
     output = io.StringIO()
     console = Console(file=output, width=140)
-    console.print(runs_table(read_summaries(reports.parent.parent).runs))
+    console.print(runs_table(read_summaries(reports.parent.parent).runs, []))
     assert "[red]x\\x1b[31m" in output.getvalue()
 
 
@@ -226,3 +228,81 @@ def test_a_run_has_the_name_of_its_file(reports):
     assert [one["run"] for one in summaries.runs] == ["2026-01-01", "2026-01-02"]
     (fault,) = summaries.faults.values()
     assert "holds the run '../../elsewhere', which is not its name" in fault
+
+
+def shown(**changes):
+    """What ``show`` prints of the summary with changes."""
+    output = io.StringIO()
+    show(SUMMARY | changes, Console(file=output, width=140))
+    return output.getvalue()
+
+
+def test_a_failed_run_is_shown_with_its_error_and_without_what_it_did_not_reach():
+    unreached = dict.fromkeys(("data", "data_checks", "slices", "verdict"))
+    text = shown(**unreached, error="DataChecks failed: drift of [b]\nand of c")
+    assert "error: DataChecks failed: drift of [b]\nand of c\n" in text
+    assert "summary: 2026-01-01.json" in text
+    for name in ("baseline", "verdict", "pushed", "evaluation"):
+        assert f"{name}:" not in text
+
+
+def test_a_run_that_failed_after_the_evaluation_is_shown_with_its_baseline():
+    text = shown(verdict=None, error="ModelGate failed", evaluation="folder")
+    assert "baseline: none yet (first run)" in text
+    assert "evaluation: folder" in text
+    assert "pushed:" not in text
+
+
+def test_a_run_that_completed_says_that_nothing_was_pushed():
+    text = shown()
+    assert "error:" not in text
+    assert "pushed: none" in text
+
+
+def test_a_run_at_work_is_listed_while_it_holds_its_folder(reports, capsys):
+    root = reports.parent.parent
+    command = ["runs", "list", "--root", str(root)]
+    with run_lock(root / "ads"):
+        assert "running" in CliRunner().invoke(cli, command).output
+        cli([*command, "--json"], standalone_mode=False)
+        assert json.loads(capsys.readouterr().out)["running"] == ["ads"]
+        cli([*command, "--json", "--pipeline", "demo"], standalone_mode=False)
+        assert json.loads(capsys.readouterr().out)["running"] == []
+    # As after a kill: the file stays, and nobody holds it.
+    assert (root / "ads" / ".lock").exists()
+    assert "running" not in CliRunner().invoke(cli, command).output
+
+
+def test_the_first_run_of_a_root_is_listed_while_it_works(tmp_path):
+    command = ["runs", "list", "--root", str(tmp_path)]
+    with run_lock(tmp_path / "ads"):
+        assert "running" in CliRunner().invoke(cli, command).output
+    remedy = f"`ctr run --preset demo --root {tmp_path}` makes one"
+    assert remedy in CliRunner().invoke(cli, command).output
+
+
+def test_a_run_is_looked_for_in_one_pipeline(reports):
+    content = SUMMARY | {"run": "2026-01-03", "pipeline": "ads"}
+    folder = reports.parent.parent / "ads" / "reports"
+    folder.mkdir(parents=True)
+    (folder / "2026-01-03.json").write_text(json.dumps(content))
+    summaries = read_summaries(reports.parent.parent)
+    assert summaries.find("latest")["run"] == "2026-01-03"
+    assert summaries.find("latest", "demo")["run"] == "2026-01-02"
+    assert summaries.find("2026-01-0", "ads")["run"] == "2026-01-03"
+    failed = call(reports, "show", "latest", "--pipeline", "none")
+    assert isinstance(failed.exception, UsageError)
+    assert "no run 'latest' of pipeline 'none' under" in str(failed.exception)
+
+
+def test_hints_repeat_a_root_that_is_not_the_default(tmp_path):
+    folder = tmp_path / "my runs"
+    folder.mkdir()
+    with pytest.raises(UsageError) as raised:
+        read_summaries(folder).find("latest")
+    assert str(raised.value) == (
+        f"no run 'latest' under {folder}. `ctr runs list --root '{folder}'` shows them"
+    )
+    assert root_flag(DEFAULT_ROOT) == ""
+    option = root_option()(lambda: None).__click_params__[0]
+    assert option.default == DEFAULT_ROOT
