@@ -258,6 +258,21 @@ def test_a_folder_that_was_removed_is_named(tmp_path: Path) -> None:
     assert done.stderr == "error: the current folder was removed; go to another (cd)\n"
 
 
+def test_tensorflow_is_imported_without_a_word_and_its_errors_are_not_lost() -> None:
+    code = (
+        "import sys; from pipeline.cli.quiet import silence; silence(); silence()\n"
+        "import tensorflow as tf\n"
+        "print(tf.constant(1).numpy(), file=sys.stderr)\n"
+        "import tensorflow.absent"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    first, *_, last = done.stderr.splitlines()
+    assert first == "1"
+    assert last == "ModuleNotFoundError: No module named 'tensorflow.absent'"
+
+
 def test_a_terminal_of_no_columns_is_one_of_unknown_width(tmp_path: Path) -> None:
     sizes = "--rows 20 --users 2 --days 1"
     done = in_shell(f"COLUMNS=0 ctr simulate --output {tmp_path}/log {sizes}")
