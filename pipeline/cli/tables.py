@@ -10,6 +10,8 @@ from rich.table import Table
 from data.errors import one_line
 
 METRICS = ("auc", "gauc", "pcop", "log_loss")
+# Changes against a baseline that are told with their intervals.
+_CHANGES = ("gauc", "auc", "log_loss", "log_pcop")
 
 
 def table_console() -> Console:
@@ -174,7 +176,7 @@ def verdict_lines(verdict: dict[str, Any]) -> list[str]:
 
 
 def metric_notes(overall: dict[str, Any]) -> list[str]:
-    """Intervals, reasons of undefined values, and rows that GAUC leaves out.
+    """Intervals of values and changes, undefined values, and rows that GAUC leaves out.
 
     Args:
         overall: the slice of all rows.
@@ -202,6 +204,15 @@ def metric_notes(overall: dict[str, Any]) -> list[str]:
                 f"{name}: {metric['value']:.4f}, by chance "
                 f"{metric['expected_if_calibrated']:.4f}, excess "
                 f"{metric['excess']:+.4f}"
+            )
+    changes = overall.get("delta") or {}
+    for name in _CHANGES:
+        change = changes.get(name)
+        if change and change["ci95"] is not None:
+            low, high = change["ci95"]
+            notes.append(
+                f"change of {name} against the baseline: {change['value']:+.4f}, "
+                f"95 % {low:+.4f} to {high:+.4f}, paired by user"
             )
     for name, error in (overall.get("field_calibration_error") or {}).items():
         notes.append(f"calibration error over {name}: {error:.4f}")

@@ -1,10 +1,12 @@
 """The verdict on the console: each check that did not pass says what it was held to."""
 
+import dataclasses
+
 from components.gates import judge
 from components.gates_config import GatesConfig
 from components.metrics.names import CHANGES, METRICS
 from components.metrics.results import Counts, Estimate, SliceResult
-from pipeline.cli.tables import verdict_lines
+from pipeline.cli.tables import metric_notes, verdict_lines
 
 
 def one_slice(name: str) -> SliceResult:
@@ -48,3 +50,15 @@ def test_an_allowed_undecided_check_is_marked() -> None:
     (_, line) = verdict_lines(judge([one_slice("")], gates).to_json())
     assert line.startswith("  undecided (allowed): gauc of overall")
     assert line.endswith("-0.02, interval -0.02164 to -0.01836 reaches below -0.02")
+
+
+def test_changes_against_a_baseline_are_told_with_their_intervals() -> None:
+    sure = Estimate(-0.02, (-0.03, -0.01), None, 0.005, 50)
+    unsure = Estimate(0.1, None, None, 0.05, 3)
+    overall = one_slice("")
+    overall = dataclasses.replace(overall, delta={"gauc": sure, "auc": unsure})
+    (line,) = [one for one in metric_notes(overall.to_json()) if "change" in one]
+    assert line == (
+        "change of gauc against the baseline: -0.0200, 95 % -0.0300 to -0.0100, "
+        "paired by user"
+    )
