@@ -26,12 +26,15 @@ class _Stdout(io.FileIO):
 def prepare() -> None:
     """Makes the streams such that everything can be printed."""
     _open_closed()
+    given = sys.stdout
+    # As PYTHONUNBUFFERED makes it, so that the log of a pod keeps up.
+    at_once = isinstance(given, io.TextIOWrapper) and given.write_through
     # A terminal without some letter shows a sign in its place.
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(_Stdout(1, "w", closefd=False)),
-        encoding=sys.stdout.encoding if sys.stdout else "utf-8",
+        encoding=given.encoding if given else "utf-8",
         errors="replace",
-        line_buffering=os.isatty(1),
+        line_buffering=at_once or os.isatty(1),
     )
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="replace")

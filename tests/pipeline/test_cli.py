@@ -225,6 +225,22 @@ def in_shell(command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.parametrize(("unbuffered", "expected"), [("1", "True"), ("", "False")])
+def test_a_log_of_a_pod_keeps_up(unbuffered: str, expected: str) -> None:
+    code = (
+        "import sys; from pipeline.cli.streams import prepare; prepare()\n"
+        "print(sys.stdout.line_buffering)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{expected}\n"
+
+
 @pytest.mark.parametrize("closed", [">&-", ">&- <&-", "2>&- >&-"])
 def test_closed_streams_are_as_good_as_dev_null(closed: str, tmp_path: Path) -> None:
     sizes = "--rows 20 --users 2 --days 1 --json"
