@@ -34,7 +34,8 @@ def check_baseline(model: str, columns: Mapping[str, str]) -> None:
     """
     if not tf.io.gfile.exists(f"{model}/{_GRAPH}"):
         raise DataError(f"baseline {model}: no SavedModel here any more; {_REMEDY}")
-    held = {tensor_name(name): kind for name, kind in columns.items()}
+    # A column of that very name goes before one whose name is changed to it.
+    held = {tensor_name(name): kind for name, kind in columns.items()} | {**columns}
     faults = [
         f"{name} ({kind})"
         for name, kind in sorted(columns_of(model).items())

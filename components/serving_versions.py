@@ -5,6 +5,7 @@ earlier one under a number above all. Nothing is removed, the server swaps as it
 after any push, and a file beside the versions tells which models were withdrawn.
 """
 
+import contextlib
 import posixpath
 from dataclasses import dataclass
 
@@ -74,7 +75,7 @@ def roll_back(
     """Serves an earlier model again.
 
     The push is the last step, so that a roll-back that was killed can be called again
-    and does the same. One that fails leaves the list of withdrawn models as it was.
+    and does the same. One that fails withdraws nothing, if the disk takes that.
 
     Args:
         base: the serving folder.
@@ -100,7 +101,8 @@ def roll_back(
     try:
         pushed = push(f"{base}/{target.number}", base, now)
     except BaseException:
-        set_withdrawn(base, before)
+        with contextlib.suppress(OSError):  # what made the push fail is the news
+            set_withdrawn(base, before)
         raise
     number = int(posixpath.basename(pushed))
     return served, Version(number=number, digest=target.digest, withdrawn=False)

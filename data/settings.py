@@ -181,6 +181,25 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content
 
 
+class _Dumper(yaml.SafeDumper):
+    """Quotes what the loader would take for something else than text."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+
+
+def to_yaml(content: Any) -> str:
+    """Writes YAML that ``read_yaml`` reads back.
+
+    Args:
+        content: mappings, lists and single values.
+
+    Returns:
+        The text, keys in their order.
+    """
+    text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    return str(text)
+
+
 def parse(model: type[SettingsT], content: dict[str, Any], source: str) -> SettingsT:
     """Turns a mapping into typed settings.
 

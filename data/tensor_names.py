@@ -23,7 +23,7 @@ def tensor_name(column: str) -> str:
     name = re.sub(r"[^A-Za-z0-9_]", "_", column)
     # `self` is an argument of TensorFlow's own function.
     is_taken = keyword.iskeyword(name) or name == "self"
-    return name if name[0].isalpha() and not is_taken else f"column_{name}"
+    return name if name[:1].isalpha() and not is_taken else f"column_{name}"
 
 
 def check_tensor_names(columns: Iterable[str]) -> None:

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.report.content import Content
+from data.settings import to_yaml
 from pipeline.history import History, NodeRun
 from pipeline.report_commands import reproduce
 from pipeline.report_curves import read_curves
@@ -78,7 +77,7 @@ def as_yaml(config: dict[str, Any]) -> str:
     content = {name: value for name, value in config.items() if value is not None}
     if "schema_file" in content:
         content["schema"] = content.pop("schema_file")
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    return to_yaml(content)
 
 
 def _artifact(nodes: dict[str, NodeRun], component: str, key: str) -> str | None:

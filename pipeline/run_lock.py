@@ -13,6 +13,8 @@ from typing import IO
 from data.errors import UsageError
 
 LOCK_FILE = ".lock"
+# Tries before somebody is at work: `ctr runs list` holds the lock for a moment.
+_LOOKS = 3
 
 
 @contextlib.contextmanager
@@ -40,7 +42,12 @@ def run_lock(
     """
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / LOCK_FILE, "a+", encoding="utf-8") as file:
+        looks = _LOOKS
         while not _taken(file):
+            if looks:
+                looks -= 1
+                time.sleep(min(pause, 0.1))
+                continue
             holder = _holder(file)
             if not wait:
                 raise UsageError(

@@ -150,9 +150,15 @@ class Quarantine:
     def __enter__(self) -> "Quarantine":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._file is not None:
-            self._file.close()
+            # In a store a file that ends by an error never appears.
+            self._file.__exit__(kind, error, trace)
 
 
 def write_outcome(

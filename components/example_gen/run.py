@@ -152,7 +152,7 @@ def _plain(error: CtrError) -> CtrError:
     """The error without the step that Beam appends to its message."""
     text = str(error).split(" [while running")[0]
     kind = type(error) if type(error).__module__ == errors.__name__ else DataError
-    return kind(text)
+    return kind(*text.splitlines())
 
 
 def _judge(manifest: Manifest, dataset: Dataset, inputs: Sequence[str]) -> None:

@@ -52,7 +52,8 @@ def request_columns(
     features = [tf.train.Example.FromString(row).features.feature for row in rows]
     for signature in signatures:
         if not signature.takes_examples:
-            keys = {tensor_name(key): key for row in features for key in row}
+            held = {key: key for row in features for key in row}
+            keys = {tensor_name(key): key for key in held} | held
             return [
                 _column(
                     keys.get(name, name), _KINDS[spec.dtype], features, _length(spec)

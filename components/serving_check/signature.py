@@ -88,10 +88,11 @@ def by_tensor(example: bytes) -> dict[str, Any]:
         example: serialized tf.Example, a readable one.
 
     Returns:
-        ``tf.train.Feature`` by ``tensor_name`` of its key.
+        ``tf.train.Feature`` by ``tensor_name`` of its key; a key of that very name goes
+        before one that is changed to it.
     """
-    features = tf.train.Example.FromString(example).features.feature
-    return {tensor_name(key): feature for key, feature in features.items()}
+    features = dict(tf.train.Example.FromString(example).features.feature)
+    return {tensor_name(key): one for key, one in features.items()} | features
 
 
 def fault_of(predictions: NDArray[Any], rows: int) -> str | None:

@@ -1,5 +1,6 @@
 """The local disk."""
 
+import errno
 import os
 import shutil
 import stat
@@ -54,7 +55,7 @@ class _LocalFiles:
         return os.listdir(folder)
 
     def walk(self, folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        return os.walk(folder, onerror=_refuse_unreadable)
+        return os.walk(folder, onerror=lambda error: _refuse(error, folder))
 
 
 def _look(path: str) -> os.stat_result | None:
@@ -64,19 +65,25 @@ def _look(path: str) -> os.stat_result | None:
     """
     try:
         return os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # the last by a NUL
         return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # links in a circle lead to nothing
+            return None
+        raise
 
 
-def _refuse_unreadable(error: OSError) -> None:
+def _refuse(error: OSError, root: str) -> None:
     """Raises what ``os.walk`` would pass over, but for folders that nobody reads.
 
-    Those are folders that are gone, hidden ones, and the file system's own in the root
-    of a disk, which only the superuser may read.
+    Those are folders that are gone, hidden ones with all below them, and the file
+    system's own in the root of a disk, which only the superuser may read.
     """
-    name = os.path.basename(error.filename)
-    is_left_out = name[:1] in {".", "_"} or name == "lost+found"
-    if not (is_left_out or isinstance(error, FileNotFoundError)):
+    below = os.path.relpath(error.filename, root).split(os.sep)
+    left_out = any(
+        part[:1] in {".", "_"} or part == "lost+found" for part in below if part != "."
+    )
+    if not (left_out or isinstance(error, FileNotFoundError | NotADirectoryError)):
         raise error
 
 

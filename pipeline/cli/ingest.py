@@ -98,11 +98,19 @@ def _refuse_output_in_input(output: str, inputs: tuple[str, ...]) -> None:
         above.append(parent)
     for given in inputs:
         pattern = _real(given)
-        if pattern in above or fnmatch.filter(above, pattern):
+        if pattern in above or any(_names(pattern, folder) for folder in above):
             raise UsageError(
                 f"--output {output}: lies in --input {given}, so that the next ingest "
                 "would read it; pass a folder outside"
             )
+
+
+def _names(pattern: str, folder: str) -> bool:
+    """True if a pattern names a folder; its wildcards stay within one part of a path."""
+    wanted, parts = pattern.split("/"), folder.split("/")
+    if "**" in wanted:
+        return fnmatch.fnmatchcase(folder, pattern)
+    return len(wanted) == len(parts) and all(map(fnmatch.fnmatchcase, parts, wanted))
 
 
 def _real(path: str) -> str:

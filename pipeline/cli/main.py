@@ -4,6 +4,7 @@
 """
 
 import atexit
+import contextlib
 import importlib
 import os
 import sys
@@ -117,11 +118,14 @@ def main() -> None:
     try:
         code = _call()
     except SystemExit as stop:
-        code = stop.code if isinstance(stop.code, int) else 1
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     if "tensorflow" in sys.modules:
         # TensorFlow's functions print a traceback each when they are torn down with
         # the interpreter, after all work is done. Temporary folders go before.
         atexit._run_exitfuncs()
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import threading
 from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
@@ -18,7 +19,10 @@ def exit_on_sigterm() -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         raise SystemExit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, leave)
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread hears of signals
+        return
+    before = signal.signal(signal.SIGTERM, leave) or signal.SIG_DFL
     try:
         yield
     finally:

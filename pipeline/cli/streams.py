@@ -27,7 +27,7 @@ def prepare() -> None:
     """Makes the streams such that everything can be printed."""
     _open_closed()
     given = sys.stdout
-    # As PYTHONUNBUFFERED makes it, so that the log of a pod keeps up.
+    # With PYTHONUNBUFFERED line by line, so that the log of a pod keeps up.
     at_once = isinstance(given, io.TextIOWrapper) and given.write_through
     # A terminal without some letter shows a sign in its place.
     sys.stdout = io.TextIOWrapper(

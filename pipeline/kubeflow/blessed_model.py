@@ -16,6 +16,7 @@ from typing import Any
 
 from components.withdrawals import tree_digest, withdrawn_models
 from data import paths
+from data.errors import DataError
 from pipeline.kubeflow import storage
 
 _LOG = logging.getLogger(__name__)
@@ -28,16 +29,35 @@ _KEPT = 20
 
 
 def read_pointer(pointer: str) -> list[str]:
-    """URIs of the latest blessed models, the newest last; none before the first."""
+    """Reads the pointer.
+
+    Args:
+        pointer: the file.
+
+    Returns:
+        URIs of the latest blessed models, the newest last; none before the first.
+
+    Raises:
+        DataError: the file is damaged.
+    """
     if not paths.exists(pointer):
         return []
     with paths.open_read(pointer) as file:
-        return [str(model) for model in json.loads(file.read())["models"]]
+        content = file.read()
+    try:
+        return [str(model) for model in json.loads(content)["models"]]
+    except (ValueError, KeyError, TypeError):
+        raise DataError(
+            f"{pointer}: not a list of blessed models; remove it to begin anew"
+        ) from None
 
 
 def write_pointer(pointer: str, model: str) -> None:
     """Makes a model the latest blessed one."""
-    others = [one for one in read_pointer(pointer) if one != model]
+    try:
+        others = [one for one in read_pointer(pointer) if one != model]
+    except DataError:  # what is damaged is of no use any more
+        others = []
     with paths.open_write(pointer) as file:
         file.write(json.dumps({"models": [*others, model][-_KEPT:]}).encode())
 

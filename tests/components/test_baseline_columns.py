@@ -33,6 +33,13 @@ def test_rows_with_all_columns_and_more_fit(model: str) -> None:
     check_baseline(model, {"device": "bytes", "unit-price": "float", "new": "int64"})
 
 
+def test_a_column_of_that_very_name_goes_before_a_changed_one(model: str) -> None:
+    from components.baseline_columns import check_baseline
+
+    others = {"unit_price": "float", "unit-price": "bytes"}
+    check_baseline(model, {"device": "bytes"} | others)
+
+
 @pytest.mark.parametrize(
     ("columns", "named"),
     [

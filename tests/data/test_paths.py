@@ -206,9 +206,25 @@ def test_a_pipe_a_socket_or_a_device_is_no_file(tmp_path, look):
             look(str(tmp_path / name))
 
 
-@pytest.mark.parametrize("name", [".cache", "_temporary", "lost+found"])
+@pytest.mark.parametrize(
+    "name", [".cache", "_temporary", "lost+found", ".cache/private"]
+)
 def test_folders_that_nobody_reads_need_no_right(tmp_path, monkeypatch, name):
-    (tmp_path / name).mkdir()
+    (tmp_path / name).mkdir(parents=True)
     (tmp_path / "a.csv").touch()
     make_unreadable(monkeypatch, tmp_path / name)
     assert paths.walk(str(tmp_path)) == ["a.csv"]
+
+
+def test_a_hidden_folder_that_is_asked_for_needs_its_right(tmp_path, monkeypatch):
+    (tmp_path / "_logs").mkdir()
+    make_unreadable(monkeypatch, tmp_path / "_logs")
+    with pytest.raises(PermissionError):
+        paths.walk(f"{tmp_path}/_logs")
+
+
+def test_what_cannot_be_is_not_there(tmp_path):
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    assert not paths.exists(f"{tmp_path}/circle")
+    assert not paths.exists(f"{tmp_path}/a\0b")
+    assert paths.matching(f"{tmp_path}/**/x.csv") == []

@@ -7,7 +7,7 @@ import pytest
 
 from data.dataset import Dataset
 from data.errors import ConfigError
-from data.settings import Columns, Settings, parse, read_yaml
+from data.settings import Columns, Settings, parse, read_yaml, to_yaml
 
 
 def good() -> dict[str, Any]:
@@ -291,3 +291,11 @@ def test_a_single_column_may_stand_without_brackets() -> None:
     assert Sliced.model_validate(content).slices == (("device",), ("device", "hour"))
     item = Sliced.model_json_schema()["properties"]["slices"]["items"]
     assert {one["type"] for one in item["anyOf"]} == {"string", "array"}
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    texts = ["1e3", "1.5", "010", "true", "yes", "~", "null", "a: b", "2024-01-01", ""]
+    content = {"texts": texts, "numbers": [1, -2.5, 1e-3, 1e300], "flag": True}
+    path = tmp_path / "x.yaml"
+    path.write_text(to_yaml(content), "utf-8")
+    assert read_yaml(path) == content

@@ -143,6 +143,19 @@ def test_the_latest_blessed_model_is_copied_into_the_run(store, tmp_path, monkey
     assert copied.read_text() == "model"
 
 
+@pytest.mark.parametrize("content", ["{", "[]", '{"model": "x"}', '{"models": 1}'])
+def test_a_damaged_pointer_is_named_and_mended_by_the_next_blessing(tmp_path, content):
+    from data.errors import DataError
+    from pipeline.kubeflow.blessed_model import read_pointer, write_pointer
+
+    pointer = tmp_path / "latest.json"
+    pointer.write_text(content)
+    with pytest.raises(DataError, match="not a list of blessed models; remove it"):
+        read_pointer(str(pointer))
+    write_pointer(str(pointer), "s3://bucket/run/model")
+    assert read_pointer(str(pointer)) == ["s3://bucket/run/model"]
+
+
 def test_a_withdrawn_model_is_no_baseline_until_it_is_served_again(store):
     from components.withdrawals import tree_digest, withdraw
     from data import paths
