@@ -78,7 +78,5 @@ def set_withdrawn(base: str, models: Iterable[str]) -> None:
         base: the serving folder.
         models: digests of all withdrawn models.
     """
-    path = f"{base}/{WITHDRAWN_FILE}"
-    with paths.open_write(f"{path}.part") as file:
-        file.write(json.dumps(sorted(models), indent=1).encode())
-    paths.rename(f"{path}.part", path)
+    content = json.dumps(sorted(models), indent=1).encode()
+    paths.write_whole(f"{base}/{WITHDRAWN_FILE}", content)

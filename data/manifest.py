@@ -185,9 +185,7 @@ def write_manifest(folder: str, manifest: Manifest) -> None:
     """
     path = f"{folder.rstrip('/')}/{MANIFEST_FILE}"
     text = json.dumps(manifest.model_dump(mode="json"), indent=1) + "\n"
-    with paths.open_write(path + ".tmp") as file:
-        file.write(text.encode())
-    paths.rename(path + ".tmp", path)
+    paths.write_whole(path, text.encode())
 
 
 def make_split(shards: Iterable[Shard], time: TimeSpan | None) -> Split:

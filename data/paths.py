@@ -129,6 +129,19 @@ def children(folder: str) -> list[str]:
     return sorted(_of(folder).children(folder)) if is_dir(folder) else []
 
 
+def write_whole(path: str, content: bytes) -> None:
+    """Writes a small file, complete or not at all.
+
+    Args:
+        path: local or remote; what was there is replaced.
+        content: all of it.
+    """
+    aside = f"{path}.part"
+    with open_write(aside) as file:
+        file.write(content)
+    rename(aside, path)
+
+
 def walk(folder: str) -> list[str]:
     """All files below a folder, as paths relative to it, sorted.
 

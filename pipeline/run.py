@@ -19,7 +19,7 @@ from pipeline.history import History
 from pipeline.observer import Observer
 from pipeline.pipeline import Locations, create_pipeline
 from pipeline.recovery import recover
-from pipeline.run_files import root_flag
+from pipeline.root_folder import root_flag
 from pipeline.run_lock import run_lock
 from pipeline.usage import Usage, measured
 

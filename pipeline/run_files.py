@@ -2,19 +2,17 @@
 
 import fcntl
 import json
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from data import paths
 from data.errors import CtrError, UsageError, suggest
+from pipeline.root_folder import root_flag
 from pipeline.run_lock import LOCK_FILE
 from pipeline.summary_schema import Listed, fault_of
 
 LATEST = "latest"
-# What `--root` is unless it is given.
-DEFAULT_ROOT = Path("runs")
 
 
 @dataclass(frozen=True)
@@ -63,11 +61,6 @@ class Summaries:
             f"{what} '{run_id}'{of} under {self.root}.{suggest(run_id, known)} "
             f"`ctr runs list{root_flag(self.root)}` shows them"
         )
-
-
-def root_flag(root: Path) -> str:
-    """`` --root PATH`` for a command that a hint names; empty for the default."""
-    return "" if root == DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
 
 
 def read_summaries(root: Path, pipeline: str | None = None) -> Summaries:

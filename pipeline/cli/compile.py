@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from data.errors import UsageError
+from data.whole_files import write_whole
 from pipeline.cli.options import ANY_PATH, LOCAL_FILE, config_options, input_option
 
 # Target -> how its files end; the service tells the format by that.
@@ -86,7 +87,7 @@ def compile_(
     else:
         document = compile_kubeflow(settings, request)
         text, compiled = document.to_yaml(), document.pipeline
-    _write(path, text)
+    write_whole(path, text)
     cluster = settings.kubeflow
     _show(
         {
@@ -163,13 +164,6 @@ def _output(output: Path | None, target: str) -> Path:
             f"--output {output}: no folder {output.parent}; make it, or name another"
         )
     return output
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes a file, complete or not at all."""
-    aside = path.with_name(f".{path.name}.part")
-    aside.write_text(text, "utf-8")
-    os.replace(aside, path)
 
 
 def _show(result: dict[str, Any], as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pipeline.preset_files import preset_names
+from pipeline.root_folder import DEFAULT_ROOT
 
 
 class PathType(click.Path):
@@ -67,7 +68,7 @@ def root_option(
     return click.option(
         "--root",
         type=PathType(path_type=Path, file_okay=False),
-        default=Path("runs"),
+        default=DEFAULT_ROOT,
         show_default=True,
         help=text,
     )

@@ -11,8 +11,9 @@ from pipeline.cli.history_tables import causes_table, metric_diff_table, runs_ta
 from pipeline.cli.options import root_option
 from pipeline.cli.summaries import find_runs, open_summaries
 from pipeline.cli.tables import print_line, table_console
+from pipeline.root_folder import root_flag
 from pipeline.run_diff import run_diff
-from pipeline.run_files import root_flag, running_pipelines
+from pipeline.run_files import running_pipelines
 
 pipeline_option = click.option("--pipeline", help="Only this pipeline.")
 

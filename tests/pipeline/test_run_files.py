@@ -14,7 +14,8 @@ from pipeline.cli.history_tables import runs_table
 from pipeline.cli.main import cli
 from pipeline.cli.options import root_option
 from pipeline.cli.run import show
-from pipeline.run_files import DEFAULT_ROOT, read_summaries, root_flag
+from pipeline.root_folder import DEFAULT_ROOT, root_flag
+from pipeline.run_files import read_summaries
 from pipeline.run_lock import run_lock
 from pipeline.summary_schema import Shown, fault_of
 
